@@ -1,0 +1,47 @@
+# Compiler settings and the helpers that declare our libraries and tests.
+
+find_program(TENSMITH_CCACHE ccache)
+if(TENSMITH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${TENSMITH_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TENSMITH_CCACHE})
+endif()
+
+# lld links the LLVM-sized programs several times faster than GNU ld.
+find_program(TENSMITH_LLD NAMES ld.lld HINTS /usr/lib/llvm-19/bin)
+if(TENSMITH_LLD)
+  get_filename_component(_lld_dir ${TENSMITH_LLD} DIRECTORY)
+  add_link_options(-fuse-ld=lld -B${_lld_dir})
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
+if(TENSMITH_SANITIZE)
+  add_compile_options(-fsanitize=${TENSMITH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TENSMITH_SANITIZE})
+endif()
+
+# tensmith_library(NAME SOURCES... [DEPENDS targets...] [PRIVATE_DEPENDS targets...])
+# One library a directory; public headers come from include/, private ones sit beside the sources.
+function(tensmith_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+endfunction()
+
+# tensmith_test(NAME SOURCES... [DEPENDS targets...] [LABELS labels...])
+# A GoogleTest program; each of its cases is a ctest test.
+function(tensmith_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${name} PRIVATE TENSMITH_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TENSMITH_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  if(NOT TENSMITH_SANITIZE)
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()
