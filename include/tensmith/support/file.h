@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace tensmith {
+
+/// Whole-file operations. All throw WorkError that tells the path, what was tried, the system's reason and what to do.
+
+/// The file's bytes.
+std::string read_file(const std::filesystem::path& path);
+
+/// Replaces the file as a whole: a reader sees the old or the new contents, never a part, and a failure leaves the
+/// old file. Writes beside `path` and renames.
+void write_file(const std::filesystem::path& path, std::string_view contents);
+
+/// Appends `line` and a newline under an exclusive file lock, in one write, so that several processes may append to
+/// one file. Starts with a newline when the file does not end in one (a torn line stays alone). A write that fails
+/// half-way is taken back. Makes the file when it is missing.
+void append_line(const std::filesystem::path& path, std::string_view line);
+
+/// Makes the directory and its parents; fine when it exists.
+void make_directories(const std::filesystem::path& path);
+
+/// The running program's own executable, empty when the system does not tell.
+std::filesystem::path current_executable();
+
+/// A fresh directory of a unique name, removed with all in it at the end.
+class TempDir {
+ public:
+  /// Made under $TMPDIR or the system's temporary directory.
+  explicit TempDir(std::string_view prefix = "tensmith");
+  ~TempDir();
+  TempDir(TempDir&& other) noexcept;
+  TempDir& operator=(TempDir&& other) noexcept;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace tensmith
