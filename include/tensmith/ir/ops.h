@@ -29,9 +29,10 @@ Expr operator>(Expr a, int64_t b);
 Expr operator>=(Expr a, int64_t b);
 Expr equal(Expr a, Expr b);
 Expr not_equal(Expr a, Expr b);
-Expr operator&&(Expr a, Expr b);  ///< both operands may be evaluated; folds constant true / false
-Expr operator||(Expr a, Expr b);
-Expr operator!(Expr a);
+/// Named functions, since `!e`, `a && b` on handles mean "empty handle" tests. Both operands may be evaluated; constants fold.
+Expr logical_and(Expr a, Expr b);
+Expr logical_or(Expr a, Expr b);
+Expr logical_not(Expr a);
 Expr min(Expr a, Expr b);
 Expr max(Expr a, Expr b);
 Expr select(Expr condition, Expr if_true, Expr if_false);
