@@ -53,11 +53,11 @@ namespace detail {
 
 /// Checks an invariant of ours in every build type; throws InternalError. `message` is a std::string expression,
 /// evaluated only on failure.
-#define TENSMITH_ICHECK(condition, message)                                             \
-  do {                                                                                  \
-    if (!(condition)) [[unlikely]] {                                                    \
-      ::tensmith::detail::fail_internal(__FILE__, __LINE__, #condition, (message));     \
-    }                                                                                   \
+#define TENSMITH_ICHECK(condition, message)                                         \
+  do {                                                                              \
+    if (!(condition)) [[unlikely]] {                                                \
+      ::tensmith::detail::fail_internal(__FILE__, __LINE__, #condition, (message)); \
+    }                                                                               \
   } while (false)
 
 /// Marks a place that cannot be reached; throws InternalError when it is.
