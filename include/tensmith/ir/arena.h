@@ -21,6 +21,18 @@
 /// handles many candidates (features, building, search) opens a scope and resets it per candidate.
 /// A node may point into an arena that lives longer than its own, never into one that dies earlier.
 
+#if defined(__SANITIZE_ADDRESS__)
+#define TENSMITH_ARENA_POISON
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define TENSMITH_ARENA_POISON
+#endif
+#endif
+
+#ifdef TENSMITH_ARENA_POISON
+extern "C" void __asan_unpoison_memory_region(void const volatile* address, size_t size);
+#endif
+
 namespace tensmith {
 
 /// Bump allocator. Not thread-safe: an arena belongs to the thread in whose scope it stands.
@@ -37,6 +49,9 @@ class Arena {
       return allocate_slow(bytes, align);
     }
     cursor_ = p + bytes;
+#ifdef TENSMITH_ARENA_POISON
+    __asan_unpoison_memory_region(reinterpret_cast<void*>(p), bytes);
+#endif
     return reinterpret_cast<void*>(p);
   }
 

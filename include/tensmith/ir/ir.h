@@ -294,7 +294,9 @@ struct Function {
 
 // ---- checked factories: an operand of the wrong type is an InternalError ------------------------------------------
 
+/// Wrapped to the bits of `type` (see fold.h); broadcast when `type` is a vector.
 Expr make_int(DataType type, int64_t value);
+/// Rounded to `type`; broadcast when it is a vector.
 Expr make_float(DataType type, double value);
 /// Constant of any element type; broadcast when `type` is a vector.
 Expr make_const(DataType type, double value);
@@ -310,6 +312,7 @@ Expr make_load(Buffer buffer, std::span<const Expr> indices, Expr predicate = {}
 Expr make_ramp(Expr base, Expr stride, int lanes);
 Expr make_broadcast(Expr value, int lanes);  ///< the value itself when lanes is 1
 Expr make_call(Intrinsic intrinsic, std::span<const Expr> args);
+int intrinsic_arity(Intrinsic intrinsic);  ///< number of arguments
 Expr make_reduce(ReduceOp op, std::span<const ReduceAxis> axes, Expr value);
 
 Stmt make_for(VarRef var, Expr extent, LoopKind kind, Stmt body);
