@@ -57,7 +57,8 @@ struct Invalid {
 /// Product of knobs with constraints. Immutable once shared between threads.
 class ConfigSpace {
  public:
-  /// Returns the knob's position. Throws UserError when the name is taken, the list is empty or too long (65,535).
+  /// Returns the knob's position. Throws UserError when the name is taken, the list is empty, too long (over 65,535) or
+  /// repeats a choice, or the product would reach 2^63 points.
   int add(Knob knob);
 
   /// A restriction on configs, with the text shown when it is violated. Must be cheap and pure.
@@ -66,7 +67,7 @@ class ConfigSpace {
   std::span<const Knob> knobs() const { return knobs_; }
   /// Position of a knob, or nullopt.
   std::optional<int> find(std::string_view name) const;
-  /// Points of the full product, constraints ignored. Throws UserError at 2^63 or more.
+  /// Points of the full product, constraints ignored.
   uint64_t size() const;
 
   /// Mixed-radix index of a point: the last knob varies fastest.
@@ -87,7 +88,7 @@ class ConfigSpace {
   /// "tile_ow=6 nv=2 unroll=4 order=ohw".
   std::string to_string(const Config& config) const;
 
-  /// Changes when a knob, a choice or `version` changes; records carry it.
+  /// Changes when a knob, a choice or a constraint changes; records carry it.
   uint64_t fingerprint() const;
 
  private:
