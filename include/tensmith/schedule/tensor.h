@@ -88,6 +88,14 @@ Tensor compute(std::string_view name, std::initializer_list<int64_t> shape,
 Tensor compute(std::string_view name, std::initializer_list<int64_t> shape,
                const std::function<Expr(Axis, Axis, Axis, Axis)>& body);
 
+/// The same from axes that exist already. `make_compute` checks like `compute`; the unchecked form is for schedule
+/// primitives, which rewrite definitions that were checked.
+Tensor make_compute(std::string_view name, std::span<const Axis> axes, Expr value);
+Tensor make_compute_unchecked(std::string_view name, std::span<const Axis> axes, Expr value);
+
+/// The tensor whose elements a load from `buffer` reads. `buffer` must be a tensor's.
+Tensor tensor_of(Buffer buffer);
+
 /// A definition: outputs and everything they read. Inputs are listed in the order given, or of first use.
 struct Program {
   std::vector<Tensor> inputs;

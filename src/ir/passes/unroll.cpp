@@ -1,0 +1,55 @@
+#include "tensmith/ir/passes/unroll.h"
+
+#include <fmt/format.h>
+
+#include "tensmith/ir/visit.h"
+
+namespace tensmith {
+namespace {
+
+int64_t count_statements(Stmt s) {
+  int64_t count = 0;
+  walk(s, [](Expr) {}, [&](Stmt) { ++count; });
+  return count;
+}
+
+class Unroller {
+ public:
+  explicit Unroller(const UnrollOptions& options) : options_(options) {}
+
+  Stmt unroll(Stmt s) {
+    const auto* loop = s.as<For>();
+    if (loop == nullptr || loop->loop_kind != LoopKind::kUnrolled) {
+      return map_children(s, [](Expr e) { return e; }, [&](Stmt c) { return unroll(c); });
+    }
+    const Stmt body = unroll(loop->body);
+    if (!body) {
+      return {};
+    }
+    const std::optional<int64_t> extent = as_const_int(loop->extent);
+    if (!extent) {
+      return make_for(loop->var, loop->extent, LoopKind::kSerial, body);
+    }
+    const int64_t size = count_statements(body);
+    if (*extent > 0 && size > options_.max_statements / *extent) {
+      throw UserError(fmt::format("unrolling loop '{}' ({} iterations of {} statements) passes the limit of {} statements",
+                                  loop->var->name, *extent, size, options_.max_statements),
+                      "unroll fewer loops or split them first");
+    }
+    std::vector<Stmt> copies;
+    for (int64_t i = 0; i < *extent; ++i) {
+      const Binding binding{loop->var, make_int(loop->var->type, i)};
+      copies.push_back(substitute(body, {&binding, 1}));
+    }
+    return make_seq(copies);
+  }
+
+ private:
+  const UnrollOptions& options_;
+};
+
+}  // namespace
+
+Stmt unroll_loops(Stmt body, const UnrollOptions& options) { return body ? Unroller(options).unroll(body) : body; }
+
+}  // namespace tensmith
