@@ -1,0 +1,4 @@
+#pragma once
+namespace tensmith {
+inline constexpr int kFeatureVersion = 1;
+}
