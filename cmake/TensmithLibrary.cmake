@@ -15,7 +15,8 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
 if(TENSMITH_SANITIZE)
-  add_compile_options(-fsanitize=${TENSMITH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # GCC warns of uninitialized reads that only the instrumentation seems to make.
+  add_compile_options(-fsanitize=${TENSMITH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-maybe-uninitialized)
   add_link_options(-fsanitize=${TENSMITH_SANITIZE})
 endif()
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <regex>
+#include <string>
 #include <thread>
 
 namespace tensmith {
@@ -30,7 +30,12 @@ TEST(Clock, StopwatchCountsAtLeastTheTimeSlept) {
 
 TEST(Clock, TimestampIsIso8601InUtc) {
   const std::string stamp = utc_timestamp();
-  EXPECT_TRUE(std::regex_match(stamp, std::regex(R"(20\d\d-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\dZ)"))) << stamp;
+  std::string shape = stamp;
+  for (char& c : shape) {
+    if (c >= '0' && c <= '9') c = 'd';
+  }
+  EXPECT_EQ(shape, "dddd-dd-ddTdd:dd:ddZ");
+  EXPECT_EQ(stamp.substr(0, 2), "20");
 }
 
 }  // namespace
