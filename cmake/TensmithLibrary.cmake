@@ -30,7 +30,7 @@ function(tensmith_library name)
 endfunction()
 
 # tensmith_test(NAME SOURCES... [DEPENDS targets...] [LABELS labels...])
-# A GoogleTest program; each of its cases is a ctest test.
+# A GoogleTest program, which is one ctest test. The label `sanitize` makes it a part of the sanitizer runs too; TIMEOUT is in seconds.
 function(tensmith_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -42,6 +42,13 @@ function(tensmith_test name)
   target_compile_definitions(${name} PRIVATE TENSMITH_SOURCE_DIR="${PROJECT_SOURCE_DIR}" TENSMITH_BINARY_DIR="${PROJECT_BINARY_DIR}")
   if(NOT TENSMITH_SANITIZE)
     target_compile_options(${name} PRIVATE -O1)
+  endif()
+  # What a sanitizer build has to compile.
+  if("sanitize" IN_LIST ARG_LABELS)
+    if(NOT TARGET sanitize_tests)
+      add_custom_target(sanitize_tests)
+    endif()
+    add_dependencies(sanitize_tests ${name})
   endif()
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
