@@ -228,6 +228,9 @@ struct Binding {
 /// Replaces variables, by identity; the same pointer comes back when none occurs.
 Expr substitute(Expr e, std::span<const Binding> bindings);
 Stmt substitute(Stmt s, std::span<const Binding> bindings);
+/// A copy in which every variable and buffer that `s` binds (loops, lets, allocations) is a new one with the same name: what
+/// a pass that duplicates code uses, since each is bound once in a function. The same pointer when nothing is bound.
+Stmt with_fresh_bindings(Stmt s);
 /// Whether `var` occurs in `e`.
 bool uses_var(Expr e, VarRef var);
 bool uses_var(Stmt s, VarRef var);

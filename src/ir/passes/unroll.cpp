@@ -39,7 +39,8 @@ class Unroller {
     std::vector<Stmt> copies;
     for (int64_t i = 0; i < *extent; ++i) {
       const Binding binding{loop->var, make_int(loop->var->type, i)};
-      copies.push_back(substitute(body, {&binding, 1}));
+      const Stmt copy = substitute(body, {&binding, 1});
+      copies.push_back(i == 0 ? copy : with_fresh_bindings(copy));
     }
     return make_seq(copies);
   }
