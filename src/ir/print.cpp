@@ -18,6 +18,7 @@ namespace tensmith {
 namespace {
 
 bool is_number(Expr e) {
+  if (!e) return false;
   return e.kind() == ExprKind::kFloatImm || (e.kind() == ExprKind::kIntImm && !e.type().is_bool());
 }
 
@@ -38,6 +39,9 @@ std::string float_digits(DataType type, double value) {
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text;
 }
+
+/// What stands for a missing part: broken programs are printed too, in error messages.
+constexpr std::string_view kMissing = "<missing>";
 
 class Printer {
  public:
@@ -109,6 +113,7 @@ class Printer {
 
   /// Names what the text uses without defining it, so that no definition takes such a name first.
   void name_free(Expr e) {
+    if (!e) return;
     if (const auto* var = e.as<Var>()) {
       if (!bound_.contains(var)) claim(var, var->name);
     } else if (const auto* load = e.as<Load>()) {
@@ -125,9 +130,10 @@ class Printer {
     for (const void* var : added) bound_.erase(var);
   }
   void name_free(Buffer buffer) {
-    if (!bound_.contains(buffer)) claim(buffer, buffer->name);
+    if (buffer != nullptr && !bound_.contains(buffer)) claim(buffer, buffer->name);
   }
   void name_free(Stmt s) {
+    if (!s) return;
     const void* defined = nullptr;
     if (const auto* loop = s.as<For>()) {
       defined = loop->var;
@@ -192,7 +198,7 @@ class Printer {
   }
 
   void access(Buffer buffer, const Array<Expr>& indices, Expr predicate) {
-    out_ += name_of(buffer, buffer->name);
+    out_ += buffer != nullptr ? std::string_view(name_of(buffer, buffer->name)) : kMissing;
     out_ += '[';
     list(indices);
     if (predicate) {
@@ -210,6 +216,10 @@ class Printer {
   }
 
   void variable(VarRef var) {
+    if (var == nullptr) {
+      out_ += kMissing;
+      return;
+    }
     out_ += name_of(var, var->name);
     if (var->type != kInt64) {
       out_ += ": ";
@@ -234,6 +244,10 @@ class Printer {
   }
 
   void expr(Expr e, Precedence place, bool adopts_type) {
+    if (!e) {
+      out_ += kMissing;
+      return;
+    }
     match(
         e,
         [&](const IntImm& n) {
@@ -289,6 +303,10 @@ class Printer {
   void line() { out_.append(static_cast<size_t>(indent_) * 2, ' '); }
 
   void declaration(Buffer buffer) {
+    if (buffer == nullptr) {
+      out_ += kMissing;
+      return;
+    }
     out_ += fmt::format("{}: {}[{}] {}", name_of(buffer, buffer->name), to_string(buffer->type),
                         fmt::join(buffer->shape.begin(), buffer->shape.end(), ", "), to_string(buffer->scope));
     if (!buffer->strides.empty()) {
@@ -318,11 +336,17 @@ class Printer {
   }
 
   void stmt(Stmt s) {
+    if (!s) {
+      line();
+      out_ += kMissing;
+      out_ += '\n';
+      return;
+    }
     match(
         s,
         [&](const For& n) {
           scoped(
-              n.var, n.var->name,
+              n.var, n.var != nullptr ? n.var->name : "",
               [&] {
                 out_ += to_string(n.loop_kind);
                 out_ += ' ';
@@ -357,7 +381,7 @@ class Printer {
         },
         [&](const Let& n) {
           scoped(
-              n.var, n.var->name,
+              n.var, n.var != nullptr ? n.var->name : "",
               [&] {
                 out_ += "let ";
                 variable(n.var);
@@ -368,7 +392,7 @@ class Printer {
         },
         [&](const Allocate& n) {
           scoped(
-              n.buffer, n.buffer->name,
+              n.buffer, n.buffer != nullptr ? n.buffer->name : "",
               [&] {
                 out_ += "alloc ";
                 declaration(n.buffer);
@@ -393,7 +417,7 @@ class Printer {
 }  // namespace
 
 std::string to_string(Expr e) {
-  if (!e) return "<empty>";
+  if (!e) return std::string(kMissing);
   Printer printer;
   printer.top(e);
   return printer.take();
