@@ -231,18 +231,44 @@ class Impostor final : public CostModel {
   std::string payload_;
 };
 
-TEST(Gbt, TheLibrarysOwnMessageComesThrough) {
+TEST(Gbt, SavedTreesThatMakeNoSenseAreErrors) {
   const Synthetic data(50, 4, 1);
   auto model = make_gbt({.rounds = 5});
   model->fit(data.matrix(), data.labels);
   const std::vector<float> before = model->predict(data.matrix());
-  for (const char* payload : {"", "abcd{\"no\":\"trees\"}", "abcd rubbish that is no model at all"}) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "saved trees are damaged"},
+      {"rubbish", "saved trees are damaged"},
+      {"{\"constant\":0}\n", "saved trees are damaged"},
+      {"{\"constant\":0,\"columns\":[0,9]}\n{}", "column 9 of 4"},
+      {"{\"constant\":0,\"columns\":[0]}\n{}", "the trees cannot be read"},
+  };
+  for (const auto& [payload, why] : cases) {
     Impostor impostor(payload);
     impostor.fit(data.matrix(), data.labels);
-    EXPECT_TRUE(throws_with<WorkError>([&] { model->load(impostor.save()); }, *payload == '\0' ? "too short" : "XGBoost could not load the model: "))
-        << payload;
+    EXPECT_TRUE(throws_with<WorkError>([&] { model->load(impostor.save()); }, why)) << payload;
     EXPECT_EQ(model->predict(data.matrix()), before);
   }
+}
+
+TEST(Gbt, TheLibrarysOwnMessageComesThrough) {
+  const Synthetic data(50, 4, 1);
+  auto model = make_gbt({.lambda = 1e300});  // beyond the library's single precision
+  EXPECT_TRUE(throws_with<WorkError>([&] { model->fit(data.matrix(), data.labels); }, "XGBoost could not "));
+  EXPECT_TRUE(throws_with<WorkError>([&] { model->fit(data.matrix(), data.labels); }, "lambda"));
+}
+
+TEST(Gbt, ConstantAndRepeatedColumnsChangeNothing) {
+  const Synthetic data(150, 5, 1);
+  std::vector<float> padded;
+  for (size_t i = 0; i < data.matrix().rows; ++i) {
+    const std::span<const float> row = data.matrix().row(i);
+    padded.insert(padded.end(), {7, row[0], row[1], row[0], row[2], row[3], 0, row[4], row[1]});
+  }
+  auto plain = make_gbt({.rounds = 30}), other = make_gbt({.rounds = 30});
+  plain->fit(data.matrix(), data.labels);
+  other->fit(FeatureMatrix(padded, 9), data.labels);
+  EXPECT_EQ(other->predict(FeatureMatrix(padded, 9)), plain->predict(data.matrix()));
 }
 
 TEST(Gbt, TellsWhatItIs) {
