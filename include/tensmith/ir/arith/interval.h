@@ -35,15 +35,13 @@ Range operator+(Range a, Range b);
 Range operator-(Range a, Range b);
 Range operator*(Range a, Range b);
 Range operator*(Range a, int64_t scale);
-Range floordiv(Range a, Range b);  ///< unbounded when the divisor may be 0 or negative
-Range floormod(Range a, Range b);
+Range floor_div(Range a, Range b);  ///< unbounded when the divisor may be 0 or negative
+Range floor_mod(Range a, Range b);
 Range min(Range a, Range b);
 Range max(Range a, Range b);
 Range hull(Range a, Range b);
 Range intersect(Range a, Range b);
 
-int64_t floordiv(int64_t a, int64_t b);  ///< towards minus infinity; b != 0; INT64_MIN / -1 wraps
-int64_t floormod(int64_t a, int64_t b);
 
 /// Values of an integer or bool type; uint64 has no upper end here.
 Range range_of(DataType type);
