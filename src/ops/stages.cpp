@@ -118,16 +118,19 @@ MatmulStages make_matmul(const Matmul& m) {
   static constexpr std::string_view kNames[] = {"y", "x"};
   const int64_t shape[] = {m.m, m.n};
   s.product = compute(
-      "product", shape,
+      m.epilogue == Epilogue::kNone ? "out" : "product", shape,
       [&](std::span<const Axis> i) {
         const Expr a = m.ta ? s.a(k, i[0]) : s.a(i[0], k);
         const Expr b = m.tb ? s.b(i[1], k) : s.b(k, i[1]);
         return sum(a * b, {k});
       },
       kNames);
-  s.out = compute(
-      "out", shape,
-      [&](std::span<const Axis> i) { return apply_epilogue(s.product(i[0], i[1]), m.epilogue, s.bias, i[1]); }, kNames);
+  s.out = s.product;
+  if (m.epilogue != Epilogue::kNone) {
+    s.out = compute(
+        "out", shape,
+        [&](std::span<const Axis> i) { return apply_epilogue(s.product(i[0], i[1]), m.epilogue, s.bias, i[1]); }, kNames);
+  }
   std::vector<Tensor> inputs{s.a, s.b};
   if (s.bias) {
     inputs.push_back(s.bias);

@@ -21,7 +21,7 @@ struct MatmulStages {
   Tensor a, b;
   Tensor bias;     ///< [n], or empty
   Tensor product;  ///< [m, n]: sums
-  Tensor out;      ///< [m, n], after the epilogue
+  Tensor out;      ///< [m, n], after the epilogue; the product itself when there is none
   Program program;
 };
 
