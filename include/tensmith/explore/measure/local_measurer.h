@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tensmith/explore/measure/build.h"
+#include "tensmith/explore/measurer.h"
+
+namespace tensmith {
+
+struct LocalMeasurerOptions {
+  int threads = 1;               ///< of the operator
+  int jobs = 0;                  ///< builder processes; 0: as many as there are cores that nothing is timed on, at least 1
+  double build_timeout = 20.0;   ///< seconds
+  double run_timeout = 10.0;     ///< seconds a trial may take in the runner
+  double min_seconds = 0.02;     ///< total time of the repetitions of a trial
+  bool flush = false;            ///< operands are not in any cache when a repetition starts
+  uint64_t seed = 0;             ///< of the random inputs
+  /// Program to start as `PROGRAM worker builder|runner`; empty: this process's own program.
+  std::string worker_program;
+};
+
+/// Measures on this machine, in other processes: a config that crashes, hangs or writes where it should not costs one
+/// trial. With cores to spare, building and timing overlap and nothing of ours runs on the cores that are timed;
+/// otherwise they alternate. Uses pipes and shared memory only.
+class LocalMeasurer : public Measurer {
+ public:
+  /// Computes the inputs and expected outputs. Throws WorkError (memory) or DeviceError (a worker cannot be started).
+  LocalMeasurer(const Task& task, const Program& program, const WorkloadSpec& spec, int64_t terms,
+                const LocalMeasurerOptions& options);
+  ~LocalMeasurer() override;
+
+  void measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) override;
+  std::vector<Compared> compare(std::span<const Config> configs, int rounds, const StopQuery& stop) override;
+
+  /// A config made ready for repeated timing, interleaved with whatever the caller times in between.
+  class Session {
+   public:
+    virtual ~Session() = default;
+    /// Seconds a call: one entry per repetition within about `min_seconds`. Throws DeviceError when the runner is lost.
+    virtual std::vector<double> time(double min_seconds) = 0;
+  };
+  /// Builds, loads and checks a config. Throws DeviceError with the reason when that fails.
+  std::unique_ptr<Session> open(const Config& config);
+
+  /// Whether the runner could be pinned to its cores; where not, times are noisier.
+  bool pinned() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace tensmith

@@ -1,0 +1,57 @@
+#include <exception>
+#include <optional>
+
+#include "explore/measure/channel.h"
+#include "explore/measure/messages.h"
+#include "tensmith/explore/measure/worker.h"
+#include "tensmith/support/error.h"
+
+namespace tensmith {
+namespace {
+
+proto::BuildReply build(const TaskAndProgram& made, const proto::BuildRequest& request) {
+  Config config;
+  config.choices.assign(request.choices().begin(), request.choices().end());
+  BuildOutcome outcome = build_module(made.task, config, made.program);
+  proto::BuildReply reply;
+  reply.set_ok(outcome.ok);
+  reply.set_invalid(outcome.invalid);
+  reply.set_error(outcome.error);
+  reply.set_seconds(outcome.seconds);
+  if (outcome.ok) {
+    *reply.mutable_module() = to_proto(outcome.module);
+  }
+  return reply;
+}
+
+}  // namespace
+
+int run_builder(const TaskFactory& factory) {
+  // One workload is built again and again: its task is made for the first request.
+  struct Made {
+    WorkloadSpec spec;
+    std::string target;
+    int threads;
+    TaskAndProgram made;
+  };
+  std::optional<Made> current;
+  proto::BuildRequest request;
+  while (receive_message(kWorkerSocketFd, request) == ReadResult::kDone) {
+    proto::BuildReply reply;
+    try {
+      const WorkloadSpec spec = from_proto(request.workload());
+      if (!current || current->spec != spec || current->target != request.target() || current->threads != request.threads()) {
+        current = Made{spec, request.target(), request.threads(), factory(spec, request.target(), request.threads())};
+      }
+      reply = build(current->made, request);
+    } catch (const std::exception& e) {
+      reply.set_error(e.what());
+    }
+    if (!send_message(kWorkerSocketFd, reply)) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace tensmith

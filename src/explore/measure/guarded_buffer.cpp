@@ -1,0 +1,74 @@
+#include "explore/measure/guarded_buffer.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tensmith/support/error.h"
+
+namespace tensmith {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr std::byte kPattern{0xC5};
+
+size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
+
+}  // namespace
+
+GuardedBuffer::GuardedBuffer(size_t bytes) : size_(bytes) {
+  page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  // One alignment unit of pattern in front at least, so that a store just before the operand is seen.
+  const size_t inner = round_up(kAlignment + round_up(bytes, kAlignment), page_);
+  region_bytes_ = inner + 2 * page_;
+  void* memory = mmap(nullptr, region_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw WorkError(fmt::format("no memory for an operand of {} bytes: {}", bytes, std::strerror(errno)),
+                    "free some memory or use a smaller workload");
+  }
+  region_ = reinterpret_cast<uintptr_t>(memory);
+  auto* first = static_cast<std::byte*>(memory) + page_;
+  if (mprotect(first, inner, PROT_READ | PROT_WRITE) != 0) {
+    const int error = errno;
+    munmap(memory, region_bytes_);
+    throw WorkError(fmt::format("no memory for an operand of {} bytes: {}", bytes, std::strerror(error)),
+                    "free some memory or use a smaller workload");
+  }
+  std::byte* last = first + inner;
+  data_ = last - round_up(bytes, kAlignment);
+  std::fill(first, data_, kPattern);
+  std::fill(data_ + bytes, last, kPattern);
+}
+
+GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept
+    : region_(std::exchange(other.region_, 0)),
+      region_bytes_(std::exchange(other.region_bytes_, 0)),
+      page_(other.page_),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(other.size_) {}
+
+GuardedBuffer::~GuardedBuffer() {
+  if (region_ != 0) {
+    munmap(reinterpret_cast<void*>(region_), region_bytes_);
+  }
+}
+
+bool GuardedBuffer::intact() const {
+  const auto is_pattern = [](std::byte b) { return b == kPattern; };
+  const auto* first = reinterpret_cast<const std::byte*>(region_ + page_);
+  const auto* last = reinterpret_cast<const std::byte*>(region_ + region_bytes_ - page_);
+  return std::all_of(first, static_cast<const std::byte*>(data_), is_pattern) &&
+         std::all_of(static_cast<const std::byte*>(data_ + size_), last, is_pattern);
+}
+
+void GuardedBuffer::make_read_only() {
+  mprotect(reinterpret_cast<void*>(region_ + page_), region_bytes_ - 2 * page_, PROT_READ);
+}
+
+}  // namespace tensmith

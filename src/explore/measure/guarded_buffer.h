@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tensmith {
+
+/// Memory of an operand between two inaccessible pages, its end as close to the second as 64-byte alignment allows; what
+/// lies between the operand and the pages holds a pattern that is checked. An access far outside dies in a fault that
+/// `owns` recognises, one close by is found by `intact`.
+class GuardedBuffer {
+ public:
+  /// Throws WorkError when the memory cannot be had.
+  explicit GuardedBuffer(size_t bytes);
+  ~GuardedBuffer();
+  GuardedBuffer(GuardedBuffer&& other) noexcept;
+  GuardedBuffer& operator=(GuardedBuffer&&) = delete;
+
+  void* data() const { return data_; }
+  size_t size() const { return size_; }
+  /// Whether the pattern around the operand is whole.
+  bool intact() const;
+  /// From now on a store to the operand faults.
+  void make_read_only();
+  /// Whether the address lies in the operand or its guard pages. Safe in a signal handler.
+  bool owns(uintptr_t address) const { return address >= region_ && address < region_ + region_bytes_; }
+
+ private:
+  uintptr_t region_ = 0;
+  size_t region_bytes_ = 0;
+  size_t page_ = 0;
+  std::byte* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace tensmith
