@@ -4,12 +4,12 @@
 
 #include "tensmith/runtime/runtime.h"
 
-#define CHECK(condition)                                                \
-  do {                                                                  \
-    if (!(condition)) {                                                 \
+#define CHECK(condition)                                                  \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
       fprintf(stderr, "line %d: %s is not true\n", __LINE__, #condition); \
-      return 1;                                                         \
-    }                                                                   \
+      return 1;                                                           \
+    }                                                                     \
   } while (0)
 
 struct scale {

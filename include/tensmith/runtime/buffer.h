@@ -19,8 +19,9 @@ namespace tensmith {
 /// description where it matters.
 template <typename T>
 constexpr tensmith_dtype dtype_of() {
-  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8, "tensors hold integers, floats and bools of at most 8 bytes");
-  constexpr auto code = std::is_same_v<T, bool>        ? TENSMITH_TYPE_BOOL
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) <= 8,
+                "tensors hold integers, floats and bools of at most 8 bytes");
+  constexpr auto code = std::is_same_v<T, bool>       ? TENSMITH_TYPE_BOOL
                         : std::is_floating_point_v<T> ? TENSMITH_TYPE_FLOAT
                         : std::is_signed_v<T>         ? TENSMITH_TYPE_INT
                                                       : TENSMITH_TYPE_UINT;
@@ -43,13 +44,17 @@ class Buffer {
       throw std::invalid_argument("Buffer: " + std::to_string(shape.size()) + " dimensions, at most " +
                                   std::to_string(TENSMITH_MAX_DIMS) + " are possible");
     }
-    const auto status = tensmith_buffer_create(nullptr, dtype_of<T>(), static_cast<std::int32_t>(shape.size()),
-                                               shape.data(), &buffer_);
+    const auto status =
+        tensmith_buffer_create(nullptr, dtype_of<T>(), static_cast<std::int32_t>(shape.size()), shape.data(), &buffer_);
     if (status == TENSMITH_OUT_OF_MEMORY) throw std::bad_alloc();
     if (status != TENSMITH_OK) {
       std::string text;
-      for (const std::int64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
-      throw std::invalid_argument("Buffer: shape " + text + " has a negative extent or more bytes than can be addressed");
+      for (const std::int64_t extent : shape) {
+        if (!text.empty()) text += 'x';
+        text += std::to_string(extent);
+      }
+      throw std::invalid_argument("Buffer: shape " + text +
+                                  " has a negative extent or more bytes than can be addressed");
     }
     for (T& element : *this) element = fill;
   }

@@ -116,8 +116,7 @@ TENSMITH_RUNTIME_API tensmith_status tensmith_buffer_view(void* data, const tens
 /* A row-major tensor in new, uninitialized memory of `device` (null: the CPU). Give it back with
  * tensmith_buffer_destroy. */
 TENSMITH_RUNTIME_API tensmith_status tensmith_buffer_create(const tensmith_device* device, tensmith_dtype dtype,
-                                                            int32_t ndim, const int64_t* shape,
-                                                            tensmith_buffer* out);
+                                                            int32_t ndim, const int64_t* shape, tensmith_buffer* out);
 
 /* Frees a created buffer's memory and clears the struct, so that a second call does nothing. Null is allowed. */
 TENSMITH_RUNTIME_API tensmith_status tensmith_buffer_destroy(tensmith_buffer* buffer);
@@ -152,8 +151,7 @@ TENSMITH_RUNTIME_API int tensmith_buffer_is_contiguous(const tensmith_buffer* bu
  *
  * While a body runs, its thread flushes denormals to zero (see tensmith_set_flush_to_zero); the calling thread's own
  * mode is restored afterwards. A body must not throw, longjmp out, or end its thread. */
-TENSMITH_RUNTIME_API int tensmith_parallel_for(int64_t extent,
-                                               int (*body)(int64_t begin, int64_t end, void* closure),
+TENSMITH_RUNTIME_API int tensmith_parallel_for(int64_t extent, int (*body)(int64_t begin, int64_t end, void* closure),
                                                void* closure);
 
 /* Sets the thread count, the caller included, clamped to TENSMITH_MAX_THREADS; 0 or less restores the default, which
