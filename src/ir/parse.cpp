@@ -229,7 +229,7 @@ class Parser : public ExprParser {
     const DataType type = target.buffer->type.with_lanes(target.lanes);
     const Expr value = expression(type);
     if (value.type() != type) {
-      fail(start, fmt::format("a {} is stored where {} belongs", to_string(value.type()), to_string(type)));
+      fail(start, fmt::format("{} cannot be stored where {} belongs", to_string(value.type()), to_string(type)));
     }
     end_of_line();
     return make_store(target.buffer, target.indices, value, target.predicate);

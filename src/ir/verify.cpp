@@ -134,7 +134,7 @@ class Verifier {
 
   void expression(Expr e) {
     if (has_missing_part(e)) {
-      report("an expression lacks an operand", fmt::format("expression kind {}", static_cast<int>(e.kind())));
+      report("an expression lacks an operand", statement_text());
       return;
     }
     check_types(e);
@@ -173,7 +173,7 @@ class Verifier {
 
   void statement(Stmt s) {
     if (has_missing_part(s)) {
-      report("a statement lacks a part", fmt::format("statement kind {}", static_cast<int>(s.kind())));
+      report("a statement lacks a part", to_string(s));
       return;
     }
     const Stmt outer = current_;

@@ -163,9 +163,9 @@ TEST(Parse, EachMistakeIsNamed) {
   has(message_of(head + "  let t = 1.5:\n    C[0] = 1\n"), "the value is float32 and 't' is int64");
   has(message_of(head + "  let t = A[0]:\n    C[0] = 1\n"), "the value is float32 and 't' is int64");
   has(message_of(head + "  if 1:\n    C[0] = 1\n"), "the condition of an if is a bool, this is int64");
-  has(message_of(head + "  C[0] = A[0]\n"), "a float32 is stored where int8 belongs");
+  has(message_of(head + "  C[0] = A[0]\n"), "float32 cannot be stored where int8 belongs");
   has(message_of(head + "  C[0] = 200\n"), "the number 200 does not fit in int8");
-  has(message_of(head + "  C[ramp(0, 1, 2)] = 1\n"), "a int64 is stored where int8x2 belongs");
+  has(message_of(head + "  C[ramp(0, 1, 2)] = 1\n"), "int64 cannot be stored where int8x2 belongs");
   has(message_of(head + "  prefetch C[0] into L4\n"), "expected 'L1', 'L2' or 'L3', found 'L4'");
   has(message_of(head + "  D[0] = 1\n"), "unknown buffer 'D'");
   has(message_of(head + "  C[0] == 1\n"), "expected '=', found '=='");
