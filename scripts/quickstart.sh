@@ -16,11 +16,11 @@ echo "== 1/3 packages"
 scripts/install_packages.sh
 
 echo "== 2/3 build"
-cmake --preset release -DTENSMITH_BUILD_TESTS=OFF -DTENSMITH_BUILD_BENCHMARKS=OFF -B build/quickstart >/dev/null </dev/null
-cmake --build build/quickstart --parallel "$(nproc)" --target tensmith </dev/null
+cmake --preset release >/dev/null </dev/null
+cmake --build --preset release --parallel "$(nproc)" --target tensmith tensmith-peer </dev/null
 
 echo "== 3/3 tuning $workload"
-tensmith=build/quickstart/bin/tensmith
+tensmith=build/release/bin/tensmith
 "$tensmith" tune "$workload" --target=llvm --trials="${TRIALS:-128}" --db="$db" </dev/null
 
 cat <<EOF

@@ -262,7 +262,8 @@ std::vector<std::string> check_directory(const fs::path& root, const std::string
   for (std::sregex_iterator it(text.begin(), text.end(), library); it != std::sregex_iterator(); ++it) {
     const std::string found = (*it)[1];
     const bool known = std::find(declared.begin(), declared.end(), found) != declared.end();
-    if (!known && found != name + "_shared") declared.push_back(found);
+    const bool helper = found == name + "_shared" || found.ends_with("_proto");
+    if (!known && !helper) declared.push_back(found);
   }
   if (declared != std::vector<std::string>{name}) {
     std::string list;

@@ -32,7 +32,7 @@ std::vector<std::string> check_text(const std::string& path, const std::string& 
 
 /// What is wrong with a directory below src/: no README.md, no CMakeLists.txt, or not exactly the one library that its
 /// name asks for ("ir/passes" declares tensmith_passes, "codegen/llvm" tensmith_codegen_llvm; the same with "_shared"
-/// behind is a second form of it).
+/// behind is a second form of it, and "..._proto" holds generated code).
 std::vector<std::string> check_directory(const std::filesystem::path& root, const std::string& directory);
 
 /// The text with comments and string contents blanked out; line ends stay.
