@@ -26,24 +26,24 @@ void set_log_sink(LogSink sink);
 void log_message(LogLevel level, std::string_view message);
 
 template <typename... Args>
-void log(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
+void log_at(LogLevel level, fmt::format_string<Args...> format, Args&&... args) {
   if (level >= log_level()) log_message(level, fmt::format(format, std::forward<Args>(args)...));
 }
 template <typename... Args>
 void log_debug(fmt::format_string<Args...> format, Args&&... args) {
-  log(LogLevel::kDebug, format, std::forward<Args>(args)...);
+  log_at(LogLevel::kDebug, format, std::forward<Args>(args)...);
 }
 template <typename... Args>
 void log_info(fmt::format_string<Args...> format, Args&&... args) {
-  log(LogLevel::kInfo, format, std::forward<Args>(args)...);
+  log_at(LogLevel::kInfo, format, std::forward<Args>(args)...);
 }
 template <typename... Args>
 void log_warning(fmt::format_string<Args...> format, Args&&... args) {
-  log(LogLevel::kWarning, format, std::forward<Args>(args)...);
+  log_at(LogLevel::kWarning, format, std::forward<Args>(args)...);
 }
 template <typename... Args>
 void log_error(fmt::format_string<Args...> format, Args&&... args) {
-  log(LogLevel::kError, format, std::forward<Args>(args)...);
+  log_at(LogLevel::kError, format, std::forward<Args>(args)...);
 }
 
 }  // namespace tensmith
