@@ -336,7 +336,7 @@ class Builder {
       Value a = value(node.children[1]);
       Value b = value(node.children[2]);
       unify(a, b, node);
-      return {make_select(condition.expr, a.expr, b.expr)};
+      return {make_select(condition.expr, a.expr, b.expr), a.literal && b.literal};
     }
     if (node.text == "min" || node.text == "max") {
       need_arguments(2);

@@ -225,7 +225,7 @@ class Evaluator {
       case Intrinsic::kAbs: result = std::fabs(x[0]); break;
       case Intrinsic::kFloor: result = std::floor(x[0]); break;
       case Intrinsic::kCeil: result = std::ceil(x[0]); break;
-      case Intrinsic::kRound: result = std::nearbyint(x[0]); break;
+      case Intrinsic::kRound: result = std::round(x[0]); break;
       case Intrinsic::kPow: result = std::pow(x[0], x[1]); break;
       case Intrinsic::kFma: result = std::fma(x[0], x[1], x[2]); break;
     }

@@ -1,0 +1,145 @@
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "table.h"
+#include "tensmith/explore/database_tools.h"
+#include "tensmith/ops/workload.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
+#include "verbs.h"
+#include "workloads.h"
+
+namespace tensmith::cli {
+namespace {
+
+struct Options {
+  std::string db;
+  std::vector<std::string> files;
+  std::string output;
+  ExportFormat format = ExportFormat::kJsonLines;
+  bool json = false;
+};
+
+/// GFLOP/s of a record's workload, or 0 when its text is no workload of ours (a free expression, an operator of another version).
+double record_gflops(const RecordKey& key, double seconds) {
+  try {
+    return gflops(flop_count(parse_workload(key.workload)), seconds);
+  } catch (const UserError&) {
+    return 0;
+  }
+}
+
+std::string speed(const RecordKey& key, double seconds) {
+  const double rate = record_gflops(key, seconds);
+  return seconds <= 0 ? "-" : rate > 0 ? fmt::format("{:.1f} GFLOP/s", rate) : fmt::format("{:.3g} s", seconds);
+}
+
+void stats(const Options& options) {
+  const Database database(options.db);
+  const DatabaseStats all = database_stats(database);
+  if (options.json) {
+    nlohmann::json keys = nlohmann::json::array();
+    for (const KeyStats& k : all.keys) {
+      keys.push_back({{"workload", k.key.workload}, {"target", k.key.target_kind}, {"cpu", k.key.cpu}, {"threads", k.key.threads},
+                      {"flushed", k.key.flushed}, {"trials", k.trials}, {"valid", k.by_status[0]}, {"best_seconds", k.best_seconds}});
+    }
+    std::cout << nlohmann::json{{"records", all.records}, {"trials", all.trials}, {"valid", all.valid_trials},
+                                {"damaged_lines", all.damaged_lines}, {"keys", keys}}.dump() << "\n";
+    return;
+  }
+  Table table({"key", "trials", "valid", "best"});
+  for (const KeyStats& k : all.keys) {
+    table.add({to_string(k.key), fmt::format("{}", k.trials), fmt::format("{}", k.by_status[0]), speed(k.key, k.best_seconds)});
+  }
+  fmt::print("{}{} records, {} trials, {} valid, {} damaged lines skipped\n", table.text(), all.records, all.trials,
+             all.valid_trials, all.damaged_lines);
+}
+
+void best(const Options& options) {
+  const Database database(options.db);
+  const std::vector<KeyBest> all = database_best(database);
+  if (options.json) {
+    nlohmann::json results = nlohmann::json::array();
+    for (const KeyBest& b : all) {
+      results.push_back({{"workload", b.key.workload}, {"cpu", b.key.cpu}, {"threads", b.key.threads}, {"confirmed", b.confirmed},
+                         {"seconds_min", b.record.min_seconds()}, {"knobs", knobs_to_string(b.record)}});
+    }
+    std::cout << nlohmann::json{{"results", results}}.dump() << "\n";
+    return;
+  }
+  for (const KeyBest& b : all) {
+    fmt::print("{}\n  {}{}: {}\n", to_string(b.key), speed(b.key, b.record.min_seconds()), b.confirmed ? "" : " (not confirmed)",
+               knobs_to_string(b.record));
+  }
+}
+
+void report(const Options& options, const ImportReport& report) {
+  if (options.json) {
+    std::cout << nlohmann::json{{"added", report.added}, {"duplicates", report.duplicates}, {"damaged", report.damaged}}.dump() << "\n";
+  } else {
+    fmt::print("{} records added, {} there already, {} damaged\n", report.added, report.duplicates, report.damaged);
+  }
+}
+
+void import(const Options& options) {
+  Database database(options.db, Database::Missing::kIsEmpty);
+  ImportReport total;
+  for (const std::string& file : options.files) {
+    const ImportReport one = import_records(database, file);
+    total.added += one.added;
+    total.duplicates += one.duplicates;
+    total.damaged += one.damaged;
+  }
+  report(options, total);
+}
+
+void merge(const Options& options) {
+  const std::vector<std::filesystem::path> paths(options.files.begin(), options.files.end());
+  report(options, merge_databases(paths, options.output));
+}
+
+void export_all(const Options& options) {
+  const std::string text = export_records(Database(options.db), options.format);
+  if (options.output.empty()) {
+    std::cout << text;
+  } else {
+    write_file(options.output, text);
+  }
+}
+
+}  // namespace
+
+void add_db(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("db", "look at and combine databases of measurements");
+  verb->require_subcommand(1);
+  const auto with_db = [&](CLI::App* sub) {
+    sub->add_option("db,--db", options->db, "database")->required();
+    sub->add_flag("--json", options->json, "one JSON object on standard output");
+    return sub;
+  };
+  with_db(verb->add_subcommand("stats", "what it holds"))->callback([options] { stats(*options); });
+  with_db(verb->add_subcommand("best", "the best config of each workload"))->callback([options] { best(*options); });
+  CLI::App* import_verb = verb->add_subcommand("import", "append the records of other files that are not there yet");
+  import_verb->add_option("--db", options->db, "database")->required();
+  import_verb->add_option("files", options->files, "files to take records from")->required();
+  import_verb->add_flag("--json", options->json, "one JSON object on standard output");
+  import_verb->callback([options] { import(*options); });
+  CLI::App* merge_verb = verb->add_subcommand("merge", "combine several databases into one");
+  merge_verb->add_option("files", options->files, "databases")->required();
+  merge_verb->add_option("-o,--output", options->output, "the database to make or extend")->required();
+  merge_verb->add_flag("--json", options->json, "one JSON object on standard output");
+  merge_verb->callback([options] { merge(*options); });
+  CLI::App* export_verb = with_db(verb->add_subcommand("export", "all records as text"));
+  const std::map<std::string, ExportFormat> formats{{"jsonl", ExportFormat::kJsonLines}, {"csv", ExportFormat::kCsv}};
+  export_verb->add_option("--format", options->format, "jsonl or csv")->transform(CLI::CheckedTransformer(formats).description(""));
+  export_verb->add_option("-o,--output", options->output, "file (default: standard output)");
+  export_verb->callback([options] { export_all(*options); });
+}
+
+}  // namespace tensmith::cli

@@ -1,0 +1,179 @@
+#include "workloads.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "tensmith/codegen/llvm/host_target.h"
+#include "tensmith/costmodel/features.h"
+#include "tensmith/costmodel/knob_features.h"
+#include "tensmith/ops/templates.h"
+#include "tensmith/schedule/loop_nest.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/strings.h"
+#include "tensmith/support/sysinfo.h"
+
+namespace tensmith::cli {
+
+void WorkloadOptions::add_to(CLI::App& app, bool several) {
+  auto* option = app.add_option("workload", names,
+                                "conv2d:FIELDS, matmul:FIELDS, an alias (resnet18.C6, matmul-1024) or a set (resnet18)");
+  if (!several) {
+    option->expected(0, 1);
+  }
+  app.add_option("--expr", expression, "an index expression instead: 'C[y,x] = sum(k: A[k,y]*B[k,x])'");
+  app.add_option("--shape", shapes, "shape and type of an input of --expr: A=4x4 or A=4x4:float64");
+  app.add_option("--extent", extents, "extent of an index of --expr that no dimension gives: y=3");
+  app.add_option("--target", target, "llvm, or llvm:mcpu=CPU,mattr=+feature")->capture_default_str();
+  app.add_option("--threads", threads, "threads of the operator (default: physical cores)")->check(CLI::Range(1, 1024));
+  app.add_option("--db", db, "database of measurements");
+}
+
+std::vector<NamedWorkload> resolve(const WorkloadOptions& options) {
+  std::vector<NamedWorkload> out;
+  if (!options.expression.empty()) {
+    if (!options.names.empty()) {
+      throw UserError("both a workload and --expr are given", "give one of them");
+    }
+    FreeExpression expression{options.expression, {}, {}};
+    for (const std::string& shape : options.shapes) expression.shapes.push_back(parse_named_shape(shape));
+    for (const std::string& extent : options.extents) expression.extents.push_back(parse_named_extent(extent));
+    Workload workload{expression};
+    definition(workload);  // what is wrong with it is told here, before anything starts
+    out.push_back({options.expression, {{}, options.expression, options.shapes, options.extents}, workload});
+    return out;
+  }
+  if (!options.shapes.empty() || !options.extents.empty()) {
+    throw UserError("--shape and --extent belong to --expr", "add --expr, or leave them out");
+  }
+  if (options.names.empty()) {
+    throw UserError("no workload is given", "for example resnet18.C6, or --expr with --shape");
+  }
+  for (const std::string& name : options.names) {
+    const std::vector<Workload> workloads = parse_workloads(name);
+    for (const Workload& workload : workloads) {
+      std::string text = to_string(workload);
+      out.push_back({workloads.size() == 1 ? name : text, {text, {}, {}, {}}, workload});
+    }
+    if (workloads.size() > 1) {
+      const size_t first = out.size() - workloads.size();
+      for (size_t i = 0; i < workloads.size(); ++i) out[first + i].name = fmt::format("{}.C{}", name.substr(0, name.find(':')), i + 1);
+    }
+  }
+  return out;
+}
+
+TaskAndProgram make_task_and_program(const WorkloadSpec& spec, const std::string& target, int threads) {
+  Workload workload;
+  if (spec.expression.empty()) {
+    workload = parse_workload(spec.text);
+  } else {
+    FreeExpression expression{spec.expression, {}, {}};
+    for (const std::string& shape : spec.shapes) expression.shapes.push_back(parse_named_shape(shape));
+    for (const std::string& extent : spec.extents) expression.extents.push_back(parse_named_extent(extent));
+    workload.op = expression;
+  }
+  return {make_task(workload, parse_target(target), threads), definition(workload)};
+}
+
+int thread_count(const WorkloadOptions& options) { return options.threads > 0 ? options.threads : physical_core_count(); }
+
+std::optional<std::string> nothing_to_do(const Workload& workload) {
+  if (output_size(workload) == 0) {
+    return "the output is empty";
+  }
+  if (const auto* matmul = std::get_if<Matmul>(&workload.op); matmul != nullptr && matmul->k == 0) {
+    return "the reduction is empty";
+  }
+  return std::nullopt;
+}
+
+RecordKey record_key(const Task& task, bool flushed) {
+  RecordKey key;
+  key.workload = task.workload;
+  key.target_kind = "llvm";
+  key.cpu = task.target.cpu;
+  key.features = task.target.features;
+  std::sort(key.features.begin(), key.features.end());
+  key.threads = task.threads;
+  key.flushed = flushed;
+  return key;
+}
+
+namespace {
+
+/// Features of one thread: its own arena and extractor.
+class TaskFeatures {
+ public:
+  explicit TaskFeatures(const Task& task) : task_(task), knobs_(task.space), extractor_(task.target) {}
+
+  size_t columns() const { return knobs_.size() + extractor_.size(); }
+
+  bool extract(const Config& config, float* row) {
+    arena_.reset();
+    ArenaScope scope(arena_);
+    try {
+      const Schedule schedule = task_.instantiate(config);
+      const Function nest = build_loop_nest(schedule, "nest");
+      knobs_.extract(config, {row, knobs_.size()});
+      extractor_.extract(nest, {row + knobs_.size(), extractor_.size()});
+      return true;
+    } catch (const UserError&) {
+      return false;
+    }
+  }
+
+ private:
+  const Task& task_;
+  KnobFeatures knobs_;
+  FeatureExtractor extractor_;
+  Arena arena_;
+};
+
+}  // namespace
+
+FeatureSource feature_source(const Task& task) {
+  FeatureSource source;
+  source.columns = TaskFeatures(task).columns();
+  source.make = [&task]() -> FeatureFunction {
+    auto features = std::make_shared<TaskFeatures>(task);
+    return [features](const Config& config, float* row) { return features->extract(config, row); };
+  };
+  return source;
+}
+
+ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed) {
+  if (which == "default" || (which == "best" && database == nullptr)) {
+    return {task.default_config, "default", {}};
+  }
+  if (which != "best") {
+    const std::optional<int64_t> index = parse_int64(which);
+    if (!index || *index < 0) {
+      throw UserError(fmt::format("config '{}' is not understood", which), "use best, default or an index");
+    }
+    ChosenConfig chosen{task.space.at(static_cast<uint64_t>(*index)), "record", {}};
+    if (const std::optional<Invalid> invalid = task.space.check(chosen.config)) {
+      throw UserError(fmt::format("config {} is not valid: {}", which, invalid->reason), "choose another index");
+    }
+    return chosen;
+  }
+  const Lookup lookup = database->lookup(record_key(task, flushed));
+  if (!lookup.record) {
+    return {task.default_config, "default", fmt::format("{}; the default config is used", lookup.note)};
+  }
+  try {
+    ChosenConfig chosen{task.space.from_values(lookup.record->knobs),
+                        lookup.source == Lookup::Source::kExact ? "record" : "nearest", lookup.note};
+    if (const std::optional<Invalid> invalid = task.space.check(chosen.config)) {
+      throw UserError(invalid->reason);
+    }
+    return chosen;
+  } catch (const UserError& e) {
+    return {task.default_config, "default",
+            fmt::format("{}{}its config does not fit this space ({}); the default config is used", lookup.note,
+                        lookup.note.empty() ? "" : "; ", e.message())};
+  }
+}
+
+double gflops(double flops, double seconds) { return seconds > 0 ? flops / seconds * 1e-9 : 0; }
+
+}  // namespace tensmith::cli

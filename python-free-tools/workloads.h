@@ -1,0 +1,68 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tensmith/explore/database.h"
+#include "tensmith/explore/learner.h"
+#include "tensmith/explore/measure/build.h"
+#include "tensmith/ops/workload.h"
+
+namespace CLI {
+class App;
+}
+
+namespace tensmith::cli {
+
+/// The options that name workloads and what they run on.
+struct WorkloadOptions {
+  std::vector<std::string> names;
+  std::string expression;
+  std::vector<std::string> shapes;
+  std::vector<std::string> extents;
+  std::string target = "llvm";
+  int threads = 0;  ///< 0: physical cores
+  std::string db;
+
+  void add_to(CLI::App& app, bool several);
+};
+
+/// A workload that was asked for.
+struct NamedWorkload {
+  std::string name;  ///< as it was written, for tables
+  WorkloadSpec spec;
+  Workload workload;
+};
+
+/// Throws UserError when none is named, or both names and an expression are given.
+std::vector<NamedWorkload> resolve(const WorkloadOptions& options);
+
+/// The workload's task and definition. The target is its text; threads at least 1.
+TaskAndProgram make_task_and_program(const WorkloadSpec& spec, const std::string& target, int threads);
+
+int thread_count(const WorkloadOptions& options);
+
+/// Whether there is anything to schedule; if not, why.
+std::optional<std::string> nothing_to_do(const Workload& workload);
+
+/// The part of the key that all trials of a task share.
+RecordKey record_key(const Task& task, bool flushed);
+
+/// Knob features and the default feature set of a task's loop nests.
+FeatureSource feature_source(const Task& task);
+
+/// What a workload's best known config is and where it comes from.
+struct ChosenConfig {
+  Config config;
+  std::string source;  ///< "record", "nearest" or "default", as in `bench --json`
+  std::string note;    ///< for people; empty when there is nothing to say
+};
+/// `which`: best, default or an index. Without a database, best is the default.
+ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed = false);
+
+/// GFLOP/s.
+double gflops(double flops, double seconds);
+
+}  // namespace tensmith::cli

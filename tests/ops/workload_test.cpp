@@ -1,0 +1,85 @@
+#include "tensmith/ops/workload.h"
+
+#include <gtest/gtest.h>
+
+#include "tensmith/support/error.h"
+
+namespace tensmith {
+namespace {
+
+std::string error_of(const char* text) {
+  try {
+    parse_workload(text);
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(Workload, CanonicalTextRoundTrips) {
+  for (const char* text : {"conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1", "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
+                           "conv2d:c=3,h=9,w=9,k=4,r=1,s=2,stride=2:1,layout=nchw,weights=plain,epilogue=bias+relu,type=float64",
+                           "matmul:m=3,n=4,k=5,ta=1", "resnet18.C7", "matmul-1024"}) {
+    const std::string canonical = to_string(parse_workload(text));
+    EXPECT_EQ(to_string(parse_workload(canonical)), canonical) << text;
+  }
+  EXPECT_EQ(to_string(parse_workload("resnet18.C6")),
+            "conv2d:n=1,c=128,h=28,w=28,k=128,r=3,s=3,stride=1,pad=1,dilation=1,layout=nchw16c,weights=packed,type=float32,epilogue=none");
+}
+
+TEST(Workload, AliasesAreTableOneOfThePaper) {
+  const std::vector<Workload> layers = parse_workloads("resnet18");
+  ASSERT_EQ(layers.size(), 12u);
+  const Conv2d& c1 = std::get<Conv2d>(layers[0].op);
+  EXPECT_EQ(c1.out_h(), 112);
+  EXPECT_FALSE(c1.data_blocked()) << "three channels are no multiple of the block";
+  EXPECT_TRUE(c1.out_blocked());
+  EXPECT_EQ(flop_count(layers[5]), 2.0 * 128 * 28 * 28 * 128 * 9);
+  EXPECT_EQ(reduction_length(layers[5]), 128 * 9);
+  const Conv2d& plain = std::get<Conv2d>(parse_workload("resnet18.C6:layout=nchw").op);
+  EXPECT_EQ(plain.layout, ActivationLayout::kNchw);
+  EXPECT_EQ(plain.c, 128);
+}
+
+TEST(Workload, MistakesAreToldWithTheirPlace) {
+  EXPECT_EQ(error_of("conv3d:c=1"),
+            std::string("workload 'conv3d:c=1', at position 1: unknown operator or alias 'conv3d' (hint: operators are conv2d and matmul; "
+                        "aliases are resnet18, resnet18.C1, resnet18.C2, resnet18.C3, resnet18.C4, resnet18.C5, resnet18.C6, resnet18.C7, "
+                        "resnet18.C8, resnet18.C9, resnet18.C10, resnet18.C11, resnet18.C12, matmul-256, matmul-512, matmul-1024, "
+                        "matmul-2048; an index expression is given by --expr)"));
+  EXPECT_NE(error_of("conv2d:c=64,q=3").find("at position 13: 'q' is no field of conv2d"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:c=64,c=3").find("at position 13: field 'c' is given twice"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:c=six").find("'six' of field 'c' is no 64-bit integer"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:c").find("'c' is no field"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:c=64,layout=nhwc").find("'nhwc' is no value of 'layout'"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:pad=1:2").find("'pad' takes 1 or 4 numbers, not 2"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:type=int8").find("operators of type int8 are not available"), std::string::npos);
+  EXPECT_NE(error_of("matmul:m=4,n=4,k=4,ta=2").find("'ta' is 2"), std::string::npos);
+  EXPECT_NE(error_of("conv2d").find("conv2d without fields"), std::string::npos);
+  EXPECT_NE(error_of("resnet18").find("is a set of 12 workloads"), std::string::npos);
+}
+
+TEST(Workload, ZeroAndNegativeSizes) {
+  for (const char* field : {"c", "k", "r", "s"}) {
+    for (const char* value : {"0", "-1"}) {
+      const std::string text = std::string("conv2d:h=8,w=8,") + field + "=" + value;
+      EXPECT_NE(error_of(text.c_str()).find("it must be at least 1"), std::string::npos) << text;
+    }
+  }
+  EXPECT_NE(error_of("conv2d:h=-1,w=8").find("it must be at least 0"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:h=8,w=8,stride=0").find("it must be at least 1"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:h=2,w=2,r=5,s=5").find("the kernel spans 5x5, more than the padded input of 2x2"), std::string::npos);
+  EXPECT_EQ(output_size(parse_workload("conv2d:n=0,h=8,w=8")), 0);
+  EXPECT_EQ(output_size(parse_workload("conv2d:h=0,w=8")), 0);
+  EXPECT_EQ(output_size(parse_workload("matmul:m=4,n=4,k=0")), 16);
+  EXPECT_EQ(output_size(parse_workload("matmul:m=0,n=4,k=3")), 0);
+}
+
+TEST(Workload, SizesBeyond64BitsAreRefused) {
+  EXPECT_NE(error_of("conv2d:n=4000000000,c=4000000000,h=8,w=8").find("larger than a 64-bit index can address"), std::string::npos);
+  EXPECT_NE(error_of("matmul:m=4000000000,n=4000000000,k=1").find("larger than a 64-bit index can address"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:h=9223372036854775807,w=8,pad=9223372036854775807").find("larger than a 64-bit index"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tensmith
