@@ -16,6 +16,10 @@ struct FormInterval {
 class BoundsOver {
  public:
   BoundsOver(std::span<const VarExtent> inner, const VarRanges& outer);
+  /// `unknown` is looked at as if nothing were known of it.
+  BoundsOver(std::span<const VarExtent> inner, const VarRanges& outer, VarRef unknown) : BoundsOver(inner, outer) {
+    all_.push(unknown, Range{});
+  }
 
   FormInterval visit(Expr e);
   FormInterval visit(const Affine& form);

@@ -46,11 +46,7 @@ Range as_values(Range r, DataType type, bool wraps) {
 Range range_of_node(Expr e, const VarRanges& ranges);
 
 Range range_of_binary(const Binary& n, const VarRanges& ranges) {
-  if (n.type.is_bool()) {
-    const Tri truth = is_comparison(n.op) && n.a.type().is_integral() && n.type.is_scalar() ? prove(&n, ranges)
-                                                                                             : Tri::kUnknown;
-    return truth == Tri::kUnknown ? Range{0, 1} : Range::point(truth == Tri::kTrue);
-  }
+  if (n.type.is_bool()) return {0, 1};
   const Range a = range_of(n.a, ranges);
   const Range b = range_of(n.b, ranges);
   if (n.op == BinaryOp::kMin) return min(a, b);
@@ -73,12 +69,8 @@ Range range_of_node(Expr e, const VarRanges& ranges) {
         return all.contains(r) ? r : all;
       },
       [&](const Binary& n) { return range_of_binary(n, ranges); }, [&](const Not&) { return Range{0, 1}; },
-      [&](const Select& n) {
-        const Tri c = n.condition.type().is_scalar() ? prove(n.condition, ranges) : Tri::kUnknown;
-        if (c == Tri::kTrue) return range_of(n.if_true, ranges);
-        if (c == Tri::kFalse) return range_of(n.if_false, ranges);
-        return hull(range_of(n.if_true, ranges), range_of(n.if_false, ranges));
-      },
+      // Conditions are not looked into: proofs look at ranges, of facts too.
+      [&](const Select& n) { return hull(range_of(n.if_true, ranges), range_of(n.if_false, ranges)); },
       [&](const Load& n) { return range_of(n.type); },
       [&](const Ramp& n) {
         const Range steps = range_of(n.stride, ranges) * Range{0, n.type.lanes - 1};
@@ -120,6 +112,7 @@ Range operator*(Range a, Range b) {
 }
 
 Range floor_div(Range a, Range b) {
+  if (b.max < 0) return floor_div(a * -1, b * -1);
   if (b.min <= 0) return {};
   Range out;
   if (a.min != kNegInf) out.min = a.min < 0 ? floor_div(a.min, b.min) : b.max == kPosInf ? 0 : floor_div(a.min, b.max);
@@ -128,6 +121,7 @@ Range floor_div(Range a, Range b) {
 }
 
 Range floor_mod(Range a, Range b) {
+  if (b.max < 0) return floor_mod(a * -1, b * -1) * -1;
   if (b.min <= 0) return {};
   if (a.min >= 0 && a.max < b.min) return a;
   if (b.is_point() && a.bounded() && floor_div(a.min, b.min) == floor_div(a.max, b.min)) {

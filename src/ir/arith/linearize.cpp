@@ -185,16 +185,22 @@ void Linearizer::add_quotient(Affine& out, const Binary& n, int64_t scale) {
     return;
   }
   const bool is_div = n.op == BinaryOp::kDiv;
-  if (divisor.is_constant() && divisor.constant() > 0 && !number.wraps()) {
-    is_div ? add_div(out, number, divisor.constant(), scale) : add_mod(out, number, divisor.constant(), scale);
-    return;
+  const int64_t c = divisor.is_constant() ? divisor.constant() : 0;
+  if (c > 0 && !number.wraps()) {
+    return is_div ? add_div(out, number, c, scale) : add_mod(out, number, c, scale);
   }
-  if (divisor.is_constant() && number.is_constant() && divisor.constant() != 0) {
-    const std::optional<int64_t> value = fold_int(n.op, n.type, number.constant(), divisor.constant());
+  if (c < 0 && c != kNegInf && scale != kNegInf && !number.wraps()) {
+    // floor(x / -c) == floor(-x / c), x mod -c == -(-x mod c)
+    Affine opposite(out.type());
+    opposite.add(number, -1);
+    return is_div ? add_div(out, opposite, -c, scale) : add_mod(out, opposite, -c, -scale);
+  }
+  if (number.is_constant() && c != 0) {
+    const std::optional<int64_t> value = fold_int(n.op, n.type, number.constant(), c);
     out.add_constant(*value, scale);
     return;
   }
-  if (divisor.is_constant() && divisor.constant() == 1) {
+  if (c == 1) {
     if (is_div) out.add(number, scale);
     return;
   }
@@ -255,10 +261,12 @@ void Linearizer::add_mod(Affine& out, const Affine& number, int64_t divisor, int
     const Binary* n = constant_op(rest.terms()[i].atom, BinaryOp::kMod, inner);
     int64_t period = 0;
     if (n == nullptr || __builtin_mul_overflow(rest.terms()[i].coef, inner, &period) || period % divisor != 0) continue;
-    Affine without = rest;
-    without.remove_term(i);
-    without.add(Linearizer(ranges_, nullptr, nullptr).run(n->a), rest.terms()[i].coef);
-    return add_mod(out, without, divisor, scale);
+    Affine plain(rest.type(), rest.constant());
+    for (size_t j = 0; j < rest.terms().size(); ++j) {
+      const LinearTerm& term = rest.terms()[j];
+      Linearizer(ranges_, nullptr, nullptr).add(plain, j == i ? n->a : term.atom, term.coef);
+    }
+    return add_mod(out, plain, divisor, scale);
   }
   if (rest.terms().empty()) return out.add_constant(rest.constant(), scale);
   if (const std::optional<int64_t> q = single_quotient(range_of(rest, ranges_), divisor)) {
@@ -272,8 +280,8 @@ void Linearizer::add_mod(Affine& out, const Affine& number, int64_t divisor, int
   if (find_period(rest, divisor, ranges_, p)) {
     int64_t wide = 0;
     if (__builtin_mul_overflow(scale, p.step, &wide)) out.invalidate();
-    out.add(p.rest, scale);
     add_mod(out, p.quotient, divisor / p.step, wide);
+    out.add(p.rest, scale);
     return;
   }
   out.add_term(make_binary(BinaryOp::kMod, to_expr(rest), make_int(out.type(), divisor)), scale);

@@ -5,8 +5,23 @@
 
 namespace tensmith {
 
-Expr simplify(Expr e, const VarRanges& ranges) { return Simplifier(&ranges, {}).visit(e); }
-Expr simplify(Expr e) { return Simplifier(nullptr, {}).visit(e); }
+namespace {
+
+/// One run is nearly always enough; a rule that makes another one possible upstream needs a second.
+Expr to_fixed_point(Expr e, const VarRanges* ranges) {
+  constexpr int kMaxRuns = 8;
+  for (int run = 0; run < kMaxRuns; ++run) {
+    const Expr simpler = Simplifier(ranges, {}).visit(e);
+    if (simpler.same_as(e)) break;
+    e = simpler;
+  }
+  return e;
+}
+
+}  // namespace
+
+Expr simplify(Expr e, const VarRanges& ranges) { return to_fixed_point(e, &ranges); }
+Expr simplify(Expr e) { return to_fixed_point(e, nullptr); }
 Stmt simplify(Stmt s, const SimplifyOptions& options) { return s ? Simplifier(nullptr, options).visit(s) : s; }
 Stmt simplify(Stmt s, const VarRanges& scope, const SimplifyOptions& options) {
   return s ? Simplifier(&scope, options).visit(s) : s;

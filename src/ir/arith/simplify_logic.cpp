@@ -88,7 +88,9 @@ Expr Simplifier::visit_comparison(const Binary& n) {
       if (op == BinaryOp::kLt && ra.min >= rb.max) return make_false(n.type.lanes);
     }
   }
-  return op == n.op && a.same_as(n.a) && b.same_as(n.b) ? Expr(&n) : make_binary(op, a, b);
+  const Expr out = op == n.op && a.same_as(n.a) && b.same_as(n.b) ? Expr(&n) : make_binary(op, a, b);
+  const int known = n.type.is_scalar() ? ranges_.known_condition(out) : -1;
+  return known >= 0 ? make_int(kBool, known) : out;
 }
 
 /// Empty when the operands may wrap or have too many terms.
@@ -111,19 +113,27 @@ Expr Simplifier::visit_index_comparison(const Binary& n) {
     for (const LinearTerm& term : form.terms()) reduced.add_term(term.atom, term.coef / sign);
     const int64_t right = -(form.constant() / sign);
     if (!reduced.valid() || !fits(type, right)) return {};
-    return make_binary(op, side(reduced, true, 0), side(reduced, false, right));
+    const Expr left = side(reduced, true, 0), other = side(reduced, false, right);
+    const int known = ranges_.known_condition(make_binary(BinaryOp::kEq, left, other));
+    if (known >= 0) return make_int(kBool, (known == 1) == (op == BinaryOp::kEq));
+    return make_binary(op, left, other);
   }
   if (op == BinaryOp::kLe) form.add_constant(-1);
   if (!form.valid() || form.constant() == kPosInf || form.constant() <= kNegInf + 1) return {};
   Tri less = prove_negative(form, ranges_);
   if (less != Tri::kUnknown) return make_int(kBool, less == Tri::kTrue);
-  const int64_t before = form.constant();
-  const size_t terms_before = form.terms().size();
-  form = tightened(form);
-  // 8*y + x < 16 with x in [0, 8) says y < 2.
-  Periodic p;
-  while (find_period(form, 0, ranges_, p)) form = tightened(p.quotient);
-  if (form.constant() != before || form.terms().size() != terms_before) {
+  bool changed = false;
+  for (Periodic p;; changed = true) {
+    if (common_factor(form) > 1) {
+      form = tightened(form);
+    } else if (find_period(form, 0, ranges_, p)) {
+      form = p.quotient;  // 8*y + x < 16 with x in [0, 8) says y < 2
+    } else {
+      break;
+    }
+    lin.recombine(form);
+  }
+  if (changed) {
     less = prove_negative(form, ranges_);
     if (less != Tri::kUnknown) return make_int(kBool, less == Tri::kTrue);
   }

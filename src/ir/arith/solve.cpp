@@ -8,7 +8,7 @@ namespace {
 
 class Solver {
  public:
-  Solver(VarRef v, std::span<const VarExtent> inner, const VarRanges& outer) : v_(v), bounds_(inner, outer) {}
+  Solver(VarRef v, std::span<const VarExtent> inner, const VarRanges& outer) : v_(v), bounds_(inner, outer, v) {}
 
   bool visit(Expr condition) {
     if (const auto* negation = condition.as<Not>()) {

@@ -66,7 +66,7 @@ class VarRanges {
   VarRanges& operator=(const VarRanges&) = delete;
 
   /// A variable with a range; hides an earlier one of the same variable.
-  void push(VarRef var, Range range) { entries_.push_back({var, range, {}, false}); }
+  void push(VarRef var, Range range) { entries_.push_back({var, intersect(range, range_of(var->type)), {}, false}); }
   /// A loop variable over [0, extent): its range, and `var < extent` as a fact when the extent is no constant.
   void push_loop(VarRef var, Expr extent);
   /// A let: its range, and its value for the analyses.
