@@ -160,7 +160,11 @@ class MatmulTemplate {
       order.insert(order.end(), {n, m});
     }
     const AxisId tile_loop = order.back();
-    order.insert(order.end(), {mi, nv, lane});
+    order.push_back(mi);
+    if (nv != lane) {
+      order.push_back(nv);
+    }
+    order.push_back(lane);
     s.reorder(order);
     s.unroll(mi);
     if (nv != lane) {

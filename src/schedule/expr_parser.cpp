@@ -391,8 +391,8 @@ class Builder {
     if (const auto* imm = e.as<FloatImm>()) {
       return make_const(type, imm->value);
     }
-    if (const std::optional<int64_t> value = as_const_int(e); value && type.is_float()) {
-      return make_float(type, static_cast<double>(*value));
+    if (const std::optional<int64_t> value = as_const_int(e)) {
+      return type.is_float() ? make_float(type, static_cast<double>(*value)) : make_int(type, *value);
     }
     return make_cast(type, e);
   }
