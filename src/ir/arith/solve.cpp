@@ -1,5 +1,6 @@
 #include "ir/arith/bounds_impl.h"
 #include "tensmith/ir/arith/bounds.h"
+#include "tensmith/ir/arith/simplify.h"
 #include "tensmith/ir/visit.h"
 
 namespace tensmith {
@@ -113,6 +114,26 @@ std::optional<SolvedRange> solve(Expr condition, VarRef v, std::span<const VarEx
   Solver solver(v, inner, outer);
   if (!solver.visit(condition)) return std::nullopt;
   return solver.result();
+}
+
+Expr condition_for_all(Expr condition, std::span<const VarExtent> inner, const VarRanges& outer) {
+  const auto* n = condition.as<Binary>();
+  if (n == nullptr || !is_comparison(n->op) || !is_index_type(n->a.type()) || !n->type.is_scalar()) return {};
+  const bool swapped = n->op == BinaryOp::kGt || n->op == BinaryOp::kGe;
+  const bool inclusive = n->op == BinaryOp::kLe || n->op == BinaryOp::kGe;
+  if (!swapped && !inclusive && n->op != BinaryOp::kLt) return {};
+  BoundsOver bounds(inner, outer);
+  Affine form(n->a.type(), inclusive ? -1 : 0);  // negative where the condition holds
+  Linearizer linearizer(bounds.all());
+  linearizer.add(form, n->a, swapped ? -1 : 1);
+  linearizer.add(form, n->b, swapped ? 1 : -1);
+  linearizer.recombine(form);
+  if (!form.valid() || form.wraps()) return {};
+  FormInterval range = bounds.visit(form);
+  if (!range.bounded()) return {};
+  range.min.add_constant(range.width);
+  if (!range.min.valid()) return {};
+  return simplify(make_binary(BinaryOp::kLt, to_expr(range.min), make_int(form.type(), 0)), outer);
 }
 
 }  // namespace tensmith

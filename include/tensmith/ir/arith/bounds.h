@@ -45,4 +45,8 @@ struct SolvedRange {
 /// a `!=`). The all-range is the largest when the condition is one comparison.
 std::optional<SolvedRange> solve(Expr condition, VarRef v, std::span<const VarExtent> inner, const VarRanges& outer);
 
+/// A condition in outer variables under which `condition` (a comparison) holds for all values of the inner ones; as weak as
+/// bounds_over is tight. Empty for other conditions and where no bound is known.
+Expr condition_for_all(Expr condition, std::span<const VarExtent> inner, const VarRanges& outer);
+
 }  // namespace tensmith
