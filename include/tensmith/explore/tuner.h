@@ -1,0 +1,105 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tensmith/explore/measurer.h"
+#include "tensmith/explore/record.h"
+#include "tensmith/explore/strategy.h"
+#include "tensmith/schedule/config_space.h"
+
+namespace tensmith {
+
+/// What is tuned.
+struct TuneTask {
+  const ConfigSpace* space = nullptr;
+  /// The best guess without measuring. Measured first, and the bar that a result has to beat.
+  Config default_config;
+  /// What all records of this run have in common: key, space, versions, CPU model, seed, strategy. The space's
+  /// fingerprint is filled in by the tuner.
+  Record base;
+  /// The replayable trace of a config; may be empty.
+  std::function<std::string(const Config&)> trace;
+  /// Earlier records of the key, oldest first (Database::records). Those of another fingerprint are passed over.
+  std::vector<Record> history;
+};
+
+struct TuneProgress {
+  int trials = 0;  ///< of the key so far, earlier runs included
+  int total = 0;
+  int valid = 0;
+  double best_seconds = 0.0;     ///< 0 before the first success
+  double default_seconds = 0.0;  ///< 0 when unknown
+  double trials_per_second = 0.0;
+  double elapsed_seconds = 0.0;
+  double seconds_left = 0.0;  ///< estimate; 0 when unknown
+  /// The trial that just ended.
+  const TrialResult* last = nullptr;
+};
+
+struct TuneOptions {
+  /// Trials of the key in total: those of earlier runs and those that failed count.
+  int trials = 512;
+  /// Trials a round; the last entry repeats. Small first rounds let the model in early.
+  std::vector<int> batches = {32, 32, 64};
+  /// No new trial starts after this many seconds; 0 or less: no limit.
+  double time_budget_seconds = 0.0;
+  /// Set (by a signal handler, say) to end soon; nothing measured is lost.
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(const TuneProgress&)> progress;
+  /// The best trials that are compared with the default, and the rounds of that comparison. 0 rounds: no comparison.
+  int finalists = 4;
+  int comparison_rounds = 12;
+};
+
+enum class TuneEnd : uint8_t {
+  kTrialsDone,
+  kSpaceExhausted,
+  kTimeBudget,
+  kInterrupted,
+  kStoreFailed,  ///< records could not be stored; see TuneResult::store_error
+};
+
+/// One config and its time.
+struct TunedConfig {
+  Config config;
+  double seconds_min = 0.0;
+  double seconds_median = 0.0;
+  /// The times come from an interleaved comparison (of this run or an earlier one) rather than from one trial.
+  bool confirmed = false;
+};
+
+struct TuneResult {
+  TuneEnd end = TuneEnd::kTrialsDone;
+  int trials = 0;      ///< of the key
+  int new_trials = 0;  ///< of this run
+  std::array<int, kTrialStatusCount> by_status{};  ///< of all trials
+  /// The result: never slower than the default where they were compared. Nothing when no trial succeeded.
+  std::optional<TunedConfig> best;
+  /// Nothing when the default config did not run.
+  std::optional<TunedConfig> default_config;
+  double seconds = 0.0;     ///< wall-clock time of this run
+  int ignored_history = 0;  ///< records of another version of the space
+  std::string store_error;  ///< what the store said and its hint, when end is kStoreFailed
+  std::string commonest_failure;  ///< "all 64 trials failed; 60 of them: run timeout: ..."; empty when none failed
+
+  int valid() const { return by_status[static_cast<size_t>(TrialStatus::kOk)]; }
+};
+
+/// The loop of Algorithm 1: rounds of propose, measure, learn, until the trials are used up, the space is seen, the time is
+/// over or `stop` is set; then the best trials are measured again, interleaved with the default config, and the
+/// fastest of those is the result. Every finished trial goes to `sink` (may be null) before anything else happens.
+///
+/// Repeating a finished run measures nothing and gives the same result. An interrupted run goes on where it stopped.
+/// Trials that fail are values; wrong outputs and wild stores are logged as errors. Throws what `measurer` and
+/// `strategy` throw (DeviceError: no trial can be measured), and UserError for options that make no sense.
+TuneResult tune(const TuneTask& task, SearchStrategy& strategy, Measurer& measurer, RecordSink* sink,
+                const TuneOptions& options);
+
+}  // namespace tensmith

@@ -1,0 +1,337 @@
+#include "tensmith/explore/tuner.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "explore/sampling.h"
+#include "tensmith/support/clock.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/hash.h"
+#include "tensmith/support/log.h"
+#include "tensmith/support/stats.h"
+
+namespace tensmith {
+namespace {
+
+class Tuner {
+ public:
+  Tuner(const TuneTask& task, SearchStrategy& strategy, Measurer& measurer, RecordSink* sink,
+        const TuneOptions& options)
+      : task_(task), space_(*task.space), strategy_(strategy), measurer_(measurer), sink_(sink), options_(options) {
+    base_ = task.base;
+    base_.space_fingerprint = space_.fingerprint();
+  }
+
+  TuneResult run() {
+    load_history();
+    search();
+    if (result_.end != TuneEnd::kInterrupted && result_.end != TuneEnd::kStoreFailed) confirm();
+    summarize();
+    return std::move(result_);
+  }
+
+ private:
+  /// Records as the rest of the run sees them, and the configs they are of.
+  void load_history() {
+    std::vector<Observation> known;
+    for (const Record& record : task_.history) {
+      std::optional<Config> config = config_of(record);
+      if (!config) {
+        ++result_.ignored_history;
+        continue;
+      }
+      records_.push_back(record);
+      configs_.push_back(*config);
+      if (record.kind != RecordKind::kTrial) continue;
+      count_trial(record);
+      Observation observation{std::move(*config), record.status, 0.0};
+      if (record.ok()) observation.seconds = record.min_seconds();
+      else if (observation.ok()) observation.status = TrialStatus::kWorkerLost;
+      known.push_back(std::move(observation));
+      seen_.insert(space_.index_of(known.back().config));
+    }
+    if (result_.ignored_history > 0) {
+      log_warning("{} earlier record{} of another version of the search space {} not used", result_.ignored_history,
+                  result_.ignored_history == 1 ? "" : "s", result_.ignored_history == 1 ? "is" : "are");
+    }
+    if (!known.empty()) strategy_.update(known);
+  }
+
+  std::optional<Config> config_of(const Record& record) const {
+    if (record.space_fingerprint != base_.space_fingerprint) return std::nullopt;
+    try {
+      return space_.from_values(record.knobs);
+    } catch (const UserError&) {
+      return std::nullopt;  // edited by hand
+    }
+  }
+
+  void search() {
+    while (true) {
+      if (!result_.store_error.empty()) return finish(TuneEnd::kStoreFailed);
+      if (result_.trials >= options_.trials) return finish(TuneEnd::kTrialsDone);
+      if (interrupted()) return finish(TuneEnd::kInterrupted);
+      if (out_of_time()) return finish(TuneEnd::kTimeBudget);
+      const std::vector<Config> batch = next_batch(next_batch_size());
+      if (batch.empty()) return finish(TuneEnd::kSpaceExhausted);
+      measure(batch);
+    }
+  }
+
+  void finish(TuneEnd end) { result_.end = end; }
+  bool interrupted() const { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
+  bool out_of_time() const {
+    return options_.time_budget_seconds > 0.0 && watch_.seconds() >= options_.time_budget_seconds;
+  }
+
+  /// Rounds end at the same trial numbers however often the run was interrupted.
+  int next_batch_size() const {
+    int64_t boundary = 0;
+    for (size_t round = 0; boundary <= result_.trials; ++round) {
+      boundary += options_.batches[std::min(round, options_.batches.size() - 1)];
+    }
+    return static_cast<int>(std::min<int64_t>(boundary, options_.trials)) - result_.trials;
+  }
+
+  std::vector<Config> next_batch(int size) {
+    std::vector<Config> batch;
+    const auto take = [&](const Config& config) {
+      if (seen_.insert(space_.index_of(config)).second) batch.push_back(config);
+    };
+    if (space_.valid(task_.default_config)) take(task_.default_config);
+    // The strategy may propose the default config, which is in the batch already: ask again for what is missing.
+    while (static_cast<int>(batch.size()) < size) {
+      const std::vector<Config> proposed = strategy_.propose(size - static_cast<int>(batch.size()));
+      if (proposed.empty()) break;
+      for (const Config& config : proposed) take(config);
+    }
+    return batch;
+  }
+
+  void measure(const std::vector<Config>& batch) {
+    std::vector<std::optional<Observation>> observations(batch.size());
+    measurer_.measure(
+        batch,
+        [&](size_t position, TrialResult trial) {
+          trial.config = batch[position];
+          const Observation observation = observe(trial);
+          if (observation.status != trial.status) {
+            trial.status = observation.status;
+            trial.error = "the measurement gave no time";
+          }
+          if (trial.date.empty()) trial.date = utc_timestamp();
+          observations[position] = observation;
+          accept(trial);
+        },
+        [&] { return interrupted() || out_of_time() || !result_.store_error.empty(); });
+    // In the order of the proposal, whatever the order in which trials ended.
+    std::vector<Observation> finished;
+    for (std::optional<Observation>& observation : observations) {
+      if (observation) finished.push_back(std::move(*observation));
+    }
+    strategy_.update(finished);
+  }
+
+  void accept(const TrialResult& trial) {
+    Record record = base_;
+    record.kind = RecordKind::kTrial;
+    record.knobs = knob_values(space_, trial.config);
+    if (task_.trace) record.trace = task_.trace(trial.config);
+    record.status = trial.status;
+    if (trial.status == TrialStatus::kOk) record.seconds = trial.seconds;
+    record.error = trial.error;
+    record.build_seconds = trial.build_seconds;
+    record.run_seconds = trial.run_seconds;
+    record.date = trial.date;
+    record.trial = result_.trials;
+    count_trial(record);
+    ++result_.new_trials;
+    store(record, trial.config);
+    if (trial.status == TrialStatus::kWrongOutput || trial.status == TrialStatus::kWildStore) {
+      log_error("{} in {}, config {}: {}", to_string(trial.status), base_.key.workload, space_.to_string(trial.config),
+                trial.error);
+    }
+    report(trial);
+  }
+
+  void store(const Record& record, const Config& config) {
+    records_.push_back(record);
+    configs_.push_back(config);
+    if (sink_ == nullptr) return;
+    try {
+      sink_->add(record);
+    } catch (const WorkError& error) {
+      if (result_.store_error.empty()) {
+        result_.store_error = error.message();
+        if (!error.hint().empty()) result_.store_error += " (" + error.hint() + ")";
+      }
+    }
+  }
+
+  void count_trial(const Record& record) {
+    ++result_.trials;
+    ++result_.by_status[static_cast<size_t>(record.status)];
+    if (record.ok() && (best_seconds_ == 0.0 || record.min_seconds() < best_seconds_)) {
+      best_seconds_ = record.min_seconds();
+    }
+    if (record.status != TrialStatus::kOk) ++failures_[{record.status, record.error}];
+  }
+
+  void report(const TrialResult& trial) {
+    if (!options_.progress) return;
+    TuneProgress progress;
+    progress.trials = result_.trials;
+    progress.total = options_.trials;
+    progress.valid = result_.valid();
+    progress.best_seconds = best_seconds_;
+    if (const Record* record = newest_of(task_.default_config, RecordKind::kTrial)) {
+      progress.default_seconds = record->min_seconds();
+    }
+    progress.elapsed_seconds = watch_.seconds();
+    progress.trials_per_second = result_.new_trials / std::max(progress.elapsed_seconds, 1e-9);
+    progress.seconds_left = (options_.trials - result_.trials) / progress.trials_per_second;
+    if (options_.time_budget_seconds > 0.0) {
+      progress.seconds_left =
+          std::clamp(options_.time_budget_seconds - progress.elapsed_seconds, 0.0, progress.seconds_left);
+    }
+    progress.last = &trial;
+    options_.progress(progress);
+  }
+
+  const Record* newest_of(const Config& config, RecordKind kind) const {
+    for (size_t i = records_.size(); i-- > 0;) {
+      if (records_[i].kind == kind && records_[i].ok() && configs_[i] == config) return &records_[i];
+    }
+    return nullptr;
+  }
+
+  /// Configs of the comparison: the best trials, and the default if it ran.
+  std::vector<Config> finalists() const {
+    std::vector<size_t> order;
+    for (size_t i = 0; i < records_.size(); ++i) {
+      if (records_[i].kind == RecordKind::kTrial && records_[i].ok()) order.push_back(i);
+    }
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return records_[a].min_seconds() < records_[b].min_seconds(); });
+    std::vector<Config> configs;
+    // The incumbent won a comparison before and defends its place, whatever its first trial said.
+    if (const std::optional<BestRecord> incumbent = choose_best(records_); incumbent && incumbent->confirmed) {
+      configs.push_back(configs_[incumbent->position]);
+    }
+    if (newest_of(task_.default_config, RecordKind::kTrial) != nullptr) configs.push_back(task_.default_config);
+    int taken = 0;
+    for (size_t i : order) {
+      if (taken == options_.finalists) break;
+      ++taken;
+      if (std::find(configs.begin(), configs.end(), configs_[i]) == configs.end()) configs.push_back(configs_[i]);
+    }
+    return configs;
+  }
+
+  void confirm() {
+    if (options_.comparison_rounds <= 0) return;
+    // Nothing new since the last comparison: its outcome stands.
+    if (!records_.empty() && records_.back().kind == RecordKind::kConfirmation) return;
+    const std::vector<Config> configs = finalists();
+    if (configs.size() < 2) return;
+    const std::vector<Measurer::Compared> compared =
+        measurer_.compare(configs, options_.comparison_rounds, [&] { return interrupted(); });
+    TENSMITH_ICHECK(compared.size() == configs.size(), "a comparison answers for every config");
+    // A comparison that was cut short does not treat all alike.
+    if (interrupted()) return finish(TuneEnd::kInterrupted);
+    const std::string date = utc_timestamp();
+    const std::string name = fmt::format(
+        "{}-{:08x}", date, hash_combine(static_cast<uint64_t>(steady_nanoseconds()), base_.seed) & 0xffffffffu);
+    for (size_t i = 0; i < configs.size(); ++i) {
+      Record record = base_;
+      record.kind = RecordKind::kConfirmation;
+      record.knobs = knob_values(space_, configs[i]);
+      if (task_.trace) record.trace = task_.trace(configs[i]);
+      record.status = compared[i].status;
+      if (record.status == TrialStatus::kOk) record.seconds = compared[i].seconds;
+      record.error = compared[i].error;
+      record.date = date;
+      record.trial = result_.trials;
+      record.comparison = name;
+      store(record, configs[i]);
+    }
+    if (!result_.store_error.empty()) finish(TuneEnd::kStoreFailed);
+  }
+
+  void summarize() {
+    if (const std::optional<BestRecord> best = choose_best(records_)) {
+      result_.best = tuned(records_[best->position], configs_[best->position], best->confirmed);
+      if (best->confirmed) default_of_comparison(records_[best->position].comparison);
+    }
+    if (!result_.default_config) {
+      if (const Record* record = newest_of(task_.default_config, RecordKind::kTrial)) {
+        result_.default_config = tuned(*record, task_.default_config, false);
+      }
+    }
+    result_.seconds = watch_.seconds();
+    describe_failures();
+  }
+
+  void default_of_comparison(const std::string& comparison) {
+    for (size_t i = 0; i < records_.size(); ++i) {
+      if (records_[i].kind != RecordKind::kConfirmation || records_[i].comparison != comparison) continue;
+      if (records_[i].ok() && configs_[i] == task_.default_config) {
+        result_.default_config = tuned(records_[i], configs_[i], true);
+      }
+    }
+  }
+
+  static TunedConfig tuned(const Record& record, const Config& config, bool confirmed) {
+    return {config, record.min_seconds(), record.median_seconds(), confirmed};
+  }
+
+  void describe_failures() {
+    if (failures_.empty()) return;
+    const auto commonest = std::max_element(failures_.begin(), failures_.end(),
+                                            [](const auto& a, const auto& b) { return a.second < b.second; });
+    const int failed = result_.trials - result_.valid();
+    const auto& [status, error] = commonest->first;
+    result_.commonest_failure = fmt::format(
+        "{} of {} trials failed, {} of them with: {}{}{}", failed == result_.trials ? "all" : std::to_string(failed),
+        result_.trials, commonest->second, to_string(status), error.empty() ? "" : ": ", error);
+  }
+
+  const TuneTask& task_;
+  const ConfigSpace& space_;
+  SearchStrategy& strategy_;
+  Measurer& measurer_;
+  RecordSink* sink_;
+  const TuneOptions& options_;
+  Stopwatch watch_;
+  Record base_;
+  std::vector<Record> records_;   ///< of this space, oldest first, this run's included
+  std::vector<Config> configs_;  ///< of each record
+  IndexSet seen_;                 ///< configs with a trial, or in the batch under way
+  double best_seconds_ = 0.0;
+  std::map<std::pair<TrialStatus, std::string>, int> failures_;
+  TuneResult result_;
+};
+
+void check(const TuneTask& task, const TuneOptions& options) {
+  if (task.space == nullptr) throw UserError("a tuning task needs a config space");
+  if (options.trials < 1) {
+    throw UserError(fmt::format("cannot tune with {} trials", options.trials), "give at least 1");
+  }
+  if (options.batches.empty() ||
+      std::any_of(options.batches.begin(), options.batches.end(), [](int size) { return size < 1; })) {
+    throw UserError("every round needs a batch of at least one trial", "give batch sizes of 1 or more");
+  }
+}
+
+}  // namespace
+
+TuneResult tune(const TuneTask& task, SearchStrategy& strategy, Measurer& measurer, RecordSink* sink,
+                const TuneOptions& options) {
+  check(task, options);
+  return Tuner(task, strategy, measurer, sink, options).run();
+}
+
+}  // namespace tensmith
