@@ -53,3 +53,20 @@ function(tensmith_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()
+
+# tensmith_proto_library(NAME FILE): the C++ code of proto/FILE, as a library of its own, without our warnings.
+function(tensmith_proto_library name file)
+  find_package(Protobuf REQUIRED)
+  get_filename_component(base ${file} NAME_WE)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/proto)
+  file(MAKE_DIRECTORY ${out})
+  add_custom_command(
+    OUTPUT ${out}/${base}.pb.cc ${out}/${base}.pb.h
+    COMMAND protobuf::protoc --cpp_out=${out} -I${PROJECT_SOURCE_DIR}/proto ${PROJECT_SOURCE_DIR}/proto/${file}
+    DEPENDS ${PROJECT_SOURCE_DIR}/proto/${file}
+    VERBATIM)
+  add_library(${name} STATIC ${out}/${base}.pb.cc)
+  target_include_directories(${name} SYSTEM PUBLIC ${out})
+  target_compile_options(${name} PRIVATE -w)
+  target_link_libraries(${name} PUBLIC protobuf::libprotobuf)
+endfunction()

@@ -6,11 +6,7 @@
 #include "tensmith/ir/arith/simplify.h"
 #include "tensmith/ir/passes/flatten_storage.h"
 #include "tensmith/ir/passes/narrow_indices.h"
-#if __has_include("tensmith/ir/passes/partition.h")
 #include "tensmith/ir/passes/partition.h"
-#else
-namespace tensmith { inline Stmt partition_loops(Stmt s) { return s; } }
-#endif
 #include "tensmith/ir/passes/unroll.h"
 #include "tensmith/ir/passes/vectorize.h"
 #include "tensmith/ir/verify.h"
