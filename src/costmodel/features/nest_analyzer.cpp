@@ -1,0 +1,562 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+#include "costmodel/features/linear_index.h"
+#include "tensmith/costmodel/loop_context.h"
+#include "tensmith/ir/visit.h"
+
+namespace tensmith {
+
+namespace {
+
+constexpr double kLineBytes = 64;
+/// Dimensions that are told apart; further ones share the last place.
+constexpr int kMaxDims = 8;
+
+/// Facts about a buffer, computed once a nest.
+struct BufferFacts {
+  Buffer buffer = nullptr;
+  int64_t strides[kMaxDims] = {};
+  double size = 0;     ///< elements
+  uint16_t alloc_depth = 0;
+  double seen = 0;     ///< scratch of `working_sets`
+};
+
+/// What one dimension of an access contributes at one loop level.
+struct AccessTerm {
+  int16_t level;
+  int16_t dim;
+  LinearTerm term;
+};
+
+struct LetBinding {
+  VarRef var;
+  size_t form;
+};
+
+}  // namespace
+
+OpCounts& OpCounts::operator+=(const OpCounts& other) {
+  add += other.add;
+  mul += other.mul;
+  div += other.div;
+  compare += other.compare;
+  fma += other.fma;
+  call += other.call;
+  select += other.select;
+  cast += other.cast;
+  return *this;
+}
+
+struct NestAnalyzer::Impl {
+  NestContext nest;
+
+  // ---- state of the walk ----
+  std::vector<uint32_t> path;  ///< indices of the loops around the current statement
+  std::vector<BufferFacts> buffers;
+  std::vector<LetBinding> lets;
+  std::vector<LinearIndex> forms;  ///< values of the lets, reused
+  std::vector<AccessTerm> access_terms;
+  uint16_t guards = 0;
+  uint16_t guard_depth = 0;
+  double useful = 1;
+  OpCounts* ops = nullptr;  ///< of the statement whose value is being walked
+  uint16_t* statement_guards = nullptr;
+  Buffer stored = nullptr;  ///< of that statement
+  bool* updates = nullptr;
+
+  void run(const Function& function) {
+    nest.loops.clear();
+    nest.statements.clear();
+    nest.touches.clear();
+    nest.contexts.clear();
+    nest.paths.clear();
+    nest.allocations.clear();
+    nest.branches = 0;
+    path.clear();
+    buffers.clear();
+    lets.clear();
+    guards = 0;
+    guard_depth = 0;
+    useful = 1;
+    if (function.body) visit(function.body);
+    for (LoopContext& loop : nest.loops) loop.bytes = working_set(loop.first_touch, loop.end_touch, loop.level);
+    nest.touched_bytes = whole_program_bytes();
+  }
+
+  // ---- statements ----
+
+  void visit(Stmt s) {
+    match(
+        s, [&](const For& n) { visit_for(n); },
+        [&](const Store& n) { visit_store(n); },
+        [&](const Seq& n) {
+          for (Stmt c : n.stmts) visit(c);
+        },
+        [&](const If& n) { visit_if(n); },
+        [&](const Let& n) { visit_let(n); },
+        [&](const Allocate& n) {
+          BufferFacts& f = buffers[buffer_position(n.buffer)];
+          f.alloc_depth = static_cast<uint16_t>(path.size());
+          nest.allocations.push_back({n.buffer, f.size * n.buffer->type.bytes()});
+          visit(n.body);
+        },
+        [&](const Prefetch& n) {
+          open_statement();
+          nest.statements.back().is_prefetch = true;
+          touch(n.buffer, n.indices, TouchKind::kPrefetch);
+          close_statement();
+        });
+  }
+
+  void visit_for(const For& n) {
+    const size_t index = nest.loops.size();
+    LoopContext loop;
+    loop.var = n.var;
+    loop.kind = n.loop_kind;
+    loop.parent = path.empty() ? -1 : static_cast<int32_t>(path.back());
+    loop.level = static_cast<uint16_t>(path.size());
+    loop.length = std::max(0.0, extent_of(n.extent));
+    loop.outer = path.empty() ? 1.0 : nest.loops[path.back()].topdown;
+    loop.topdown = loop.outer * loop.length;
+    loop.first_touch = static_cast<uint32_t>(nest.touches.size());
+    loop.first_statement = static_cast<uint32_t>(nest.statements.size());
+    nest.loops.push_back(loop);
+    path.push_back(static_cast<uint32_t>(index));
+    visit(n.body);
+    path.pop_back();
+    LoopContext& done = nest.loops[index];
+    done.end_touch = static_cast<uint32_t>(nest.touches.size());
+    done.end_statement = static_cast<uint32_t>(nest.statements.size());
+    done.flops *= done.length;
+    for (uint32_t t = done.first_touch; t < done.end_touch; ++t) {
+      const TouchContext& context = nest.context(nest.touches[t], done.level);
+      done.bottomup = std::max(done.bottomup, context.count * context.reuse);
+    }
+    if (done.parent >= 0) {
+      LoopContext& parent = nest.loops[static_cast<size_t>(done.parent)];
+      parent.ops += done.ops;
+      parent.flops += done.flops;
+    }
+  }
+
+  void visit_if(const If& n) {
+    ++nest.branches;
+    const auto saved = std::tuple(guards, guard_depth, useful);
+    ++guards;
+    guard_depth = static_cast<uint16_t>(path.size());
+    const double share = true_share(n.condition);
+    useful *= share;
+    visit(n.then_case);
+    if (n.else_case) {
+      useful = std::get<2>(saved) * (1 - share);
+      visit(n.else_case);
+    }
+    std::tie(guards, guard_depth, useful) = saved;
+  }
+
+  void visit_let(const Let& n) {
+    const size_t form = lets.size();
+    if (forms.size() <= form) forms.resize(form + 1);
+    forms[form].clear();
+    linear(n.value, 1, forms[form]);
+    lets.push_back({n.var, form});
+    visit(n.body);
+    lets.pop_back();
+  }
+
+  void visit_store(const Store& n) {
+    open_statement();
+    OpCounts counts;
+    uint16_t value_guards = 0;
+    bool accumulates = false;
+    ops = &counts;
+    statement_guards = &value_guards;
+    stored = n.buffer;
+    updates = &accumulates;
+    const size_t index = nest.statements.size() - 1;
+    touch(n.buffer, n.indices, TouchKind::kStore);
+    value(n.value);
+    if (n.predicate) value(n.predicate);
+    ops = nullptr;
+    statement_guards = nullptr;
+    StatementContext& done = nest.statements[index];
+    done.ops = counts;
+    done.guards = static_cast<uint16_t>(done.guards + value_guards);
+    done.updates = accumulates;
+    if (!path.empty()) {
+      LoopContext& loop = nest.loops[path.back()];
+      loop.ops += counts;
+      loop.flops += counts.total();
+    }
+    close_statement();
+  }
+
+  void open_statement() {
+    StatementContext statement;
+    statement.first_touch = static_cast<uint32_t>(nest.touches.size());
+    statement.first_path = static_cast<uint32_t>(nest.paths.size());
+    statement.depth = static_cast<uint16_t>(path.size());
+    statement.iterations = path.empty() ? 1.0 : nest.loops[path.back()].topdown;
+    statement.guards = guards;
+    statement.guard_depth = guard_depth;
+    statement.useful = useful;
+    nest.paths.insert(nest.paths.end(), path.begin(), path.end());
+    nest.statements.push_back(statement);
+  }
+
+  void close_statement() { nest.statements.back().end_touch = static_cast<uint32_t>(nest.touches.size()); }
+
+  // ---- values ----
+
+  static bool is_product(Expr e) {
+    const Binary* binary = e.as<Binary>();
+    return binary != nullptr && binary->op == BinaryOp::kMul;
+  }
+
+  void value(Expr e) {
+    match(
+        e, [](const IntImm&) {}, [](const FloatImm&) {}, [](const Var&) {},
+        [&](const Cast& n) {
+          ops->cast += 1;
+          value(n.value);
+        },
+        [&](const Binary& n) {
+          count_binary(n);
+          value(n.a);
+          value(n.b);
+        },
+        [&](const Not& n) {
+          ops->compare += 1;
+          value(n.value);
+        },
+        [&](const Select& n) {
+          ops->select += 1;
+          *statement_guards = static_cast<uint16_t>(*statement_guards + 1);
+          value(n.condition);
+          value(n.if_true);
+          value(n.if_false);
+        },
+        [&](const Load& n) {
+          if (n.buffer == stored) *updates = true;
+          touch(n.buffer, n.indices, TouchKind::kLoad);
+          if (n.predicate) value(n.predicate);
+        },
+        [&](const Ramp& n) { value(n.base); }, [&](const Broadcast& n) { value(n.value); },
+        [&](const Call& n) {
+          if (n.intrinsic == Intrinsic::kFma) {
+            ops->add += 1;
+            ops->mul += 1;
+            ops->fma += 1;
+          } else {
+            ops->call += 1;
+          }
+          for (Expr a : n.args) value(a);
+        },
+        [&](const Reduce& n) { value(n.value); });
+  }
+
+  void count_binary(const Binary& n) {
+    switch (n.op) {
+      case BinaryOp::kAdd:
+      case BinaryOp::kSub:
+        ops->add += 1;
+        if (is_product(n.a) || is_product(n.b)) ops->fma += 1;
+        break;
+      case BinaryOp::kMul: ops->mul += 1; break;
+      case BinaryOp::kDiv:
+      case BinaryOp::kMod: ops->div += 1; break;
+      default: ops->compare += 1; break;
+    }
+  }
+
+  // ---- indices ----
+
+  /// Adds `scale` times the value of `e` to `out`.
+  void linear(Expr e, double scale, LinearIndex& out) {
+    match(
+        e, [&](const IntImm& n) { out.constant += scale * static_cast<double>(n.value); },
+        [&](const FloatImm&) { out.gather = true; },
+        [&](const Var& n) { linear_var(&n, scale, out); },
+        [&](const Cast& n) { linear(n.value, scale, out); },
+        [&](const Binary& n) { linear_binary(n, scale, out); },
+        [&](const Not& n) { linear(n.value, scale, out); },
+        [&](const Select& n) { linear_either(n.if_true, n.if_false, scale, out); },
+        [&](const Load& n) { linear_gather(n, out); },
+        [&](const Ramp& n) { linear(n.base, scale, out); }, [&](const Broadcast& n) { linear(n.value, scale, out); },
+        [&](const Call& n) {
+          out.gather = true;
+          for (Expr a : n.args) linear(a, scale, out);
+        },
+        [&](const Reduce& n) { linear(n.value, scale, out); });
+  }
+
+  void linear_var(VarRef var, double scale, LinearIndex& out) {
+    for (size_t level = path.size(); level-- > 0;) {
+      const LoopContext& loop = nest.loops[path[level]];
+      if (loop.var == var) {
+        if (loop.length > 1) out.add(static_cast<int>(level), {1, loop.length, loop.length - 1, 0}, scale);
+        return;
+      }
+    }
+    for (size_t i = lets.size(); i-- > 0;) {
+      if (lets[i].var == var) {
+        out.add(forms[lets[i].form], scale);
+        return;
+      }
+    }
+    // A parameter: constant as far as the loops go.
+  }
+
+  void linear_binary(const Binary& n, double scale, LinearIndex& out) {
+    switch (n.op) {
+      case BinaryOp::kAdd:
+        linear(n.a, scale, out);
+        linear(n.b, scale, out);
+        return;
+      case BinaryOp::kSub:
+        linear(n.a, scale, out);
+        linear(n.b, -scale, out);
+        return;
+      case BinaryOp::kMul:
+        if (const IntImm* b = n.b.as<IntImm>()) return linear(n.a, scale * static_cast<double>(b->value), out);
+        if (const IntImm* a = n.a.as<IntImm>()) return linear(n.b, scale * static_cast<double>(a->value), out);
+        break;
+      case BinaryOp::kDiv:
+      case BinaryOp::kMod:
+        if (const IntImm* b = n.b.as<IntImm>(); b != nullptr && b->value > 0) {
+          LinearIndex part;
+          linear(n.a, 1, part);
+          if (n.op == BinaryOp::kDiv) {
+            part.divide(static_cast<double>(b->value));
+          } else {
+            part.modulo(static_cast<double>(b->value));
+          }
+          out.add(part, scale);
+          return;
+        }
+        break;
+      case BinaryOp::kMin:
+      case BinaryOp::kMax: linear_either(n.a, n.b, scale, out); return;
+      default: break;
+    }
+    // Not affine. Each variable is taken to move the index; how far is unknown.
+    out.gather = true;
+    linear(n.a, scale, out);
+    linear(n.b, scale, out);
+  }
+
+  void linear_either(Expr a, Expr b, double scale, LinearIndex& out) {
+    LinearIndex first, second;
+    linear(a, 1, first);
+    linear(b, 1, second);
+    first.merge(second);
+    out.add(first, scale);
+  }
+
+  /// An index read from memory: it may be anywhere, in each iteration of the loops that choose which element is read.
+  void linear_gather(const Load& n, LinearIndex& out) {
+    if (ops != nullptr) touch(n.buffer, n.indices, TouchKind::kLoad);
+    out.gather = true;
+    for (Expr index : n.indices) {
+      LinearIndex inner;
+      linear(index, 1, inner);
+      inner.for_each_level([&](int level) {
+        const double length = nest.loops[path[static_cast<size_t>(level)]].length;
+        out.add(level, {1, length, length - 1, 0}, 1);
+      });
+    }
+  }
+
+  double extent_of(Expr e) {
+    if (const IntImm* n = e.as<IntImm>()) return static_cast<double>(n->value);
+    if (const Binary* n = e.as<Binary>()) {
+      if (n->op == BinaryOp::kMin) return std::min(extent_of(n->a), extent_of(n->b));
+      if (n->op == BinaryOp::kMax) return std::max(extent_of(n->a), extent_of(n->b));
+    }
+    LinearIndex form;
+    linear(e, 1, form);
+    return form.high();
+  }
+
+  /// Estimated share of the surrounding iterations in which `condition` holds, between 0.01 and 1.
+  double true_share(Expr condition) {
+    const Binary* n = condition.as<Binary>();
+    if (n == nullptr) return 1;
+    if (n->op == BinaryOp::kAnd) return true_share(n->a) * true_share(n->b);
+    if (n->op == BinaryOp::kOr) return std::max(true_share(n->a), true_share(n->b));
+    const bool less = n->op == BinaryOp::kLt || n->op == BinaryOp::kLe;
+    const bool greater = n->op == BinaryOp::kGt || n->op == BinaryOp::kGe;
+    if (!less && !greater) return 1;
+    // The difference of the sides, which has to be at most `limit`.
+    LinearIndex gap;
+    linear(n->a, less ? 1 : -1, gap);
+    linear(n->b, less ? -1 : 1, gap);
+    const double limit = n->op == BinaryOp::kLt || n->op == BinaryOp::kGt ? -1 : 0;
+    const double low = gap.low(), high = gap.high();
+    return std::clamp((limit - low + 1) / (high - low + 1), 0.01, 1.0);
+  }
+
+  // ---- touches ----
+
+  /// Position in `buffers`. Few buffers: a search is faster than a table.
+  uint16_t buffer_position(Buffer buffer) {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (buffers[i].buffer == buffer) return static_cast<uint16_t>(i);
+    }
+    BufferFacts f;
+    f.buffer = buffer;
+    double size = 1;
+    double stride = 1;
+    for (size_t d = buffer->shape.size(); d-- > 0;) {
+      const double own = buffer->strides.empty() ? stride : static_cast<double>(buffer->strides[d]);
+      if (d < kMaxDims) f.strides[d] = static_cast<int64_t>(own);
+      stride *= static_cast<double>(buffer->shape[d]);
+      size *= static_cast<double>(buffer->shape[d]);
+    }
+    f.size = size;
+    buffers.push_back(f);
+    return static_cast<uint16_t>(buffers.size() - 1);
+  }
+
+  void touch(Buffer buffer, const Array<Expr>& indices, TouchKind kind) {
+    const size_t depth = path.size();
+    // Nested touches (an index that reads memory) come first, so that this one's contexts stay together.
+    const size_t first_term = access_terms.size();
+    bool gather = false;
+    for (size_t d = 0; d < indices.size(); ++d) {
+      LinearIndex form;
+      linear(indices[d], 1, form);
+      gather = gather || form.gather;
+      const int16_t dim = static_cast<int16_t>(std::min<size_t>(d, kMaxDims - 1));
+      form.for_each_level([&](int level) { access_terms.push_back({static_cast<int16_t>(level), dim, form.terms[level]}); });
+    }
+    // A flattened access has one index whatever the rank; its elements are one apart.
+    const bool flat = indices.size() == 1 && buffer->shape.size() != 1;
+
+    Touch t;
+    t.buffer = buffer;
+    t.buffer_index = buffer_position(buffer);
+    const BufferFacts& buffer_facts = buffers[t.buffer_index];
+    t.alloc_depth = buffer_facts.alloc_depth;
+    t.kind = kind;
+    t.gather = gather;
+    t.statement = static_cast<uint32_t>(nest.statements.size() - 1);
+    t.first_context = static_cast<uint32_t>(nest.contexts.size());
+    nest.touches.push_back(t);
+    nest.contexts.resize(nest.contexts.size() + depth);
+    TouchContext* contexts = nest.contexts.data() + t.first_context;
+
+    std::array<double, kMaxDims> steps, range;
+    steps.fill(1);
+    range.fill(0);
+    const int dims = static_cast<int>(std::min<size_t>(indices.size(), kMaxDims));
+    const double element = buffer->type.bytes();
+    double executions = 1;
+    double distinct_limit = 1;  // product of the lengths of the loops that the access uses
+    double count = 1;
+    double lines = 1;
+    double chunk_count = 0, chunk_executions = 0;
+    bool empty = false;
+    for (size_t level = depth; level-- > 0;) {
+      const LoopContext& loop = nest.loops[path[level]];
+      TouchContext& out = contexts[level];
+      out = {};
+      if (loop.kind == LoopKind::kParallel && chunk_count == 0) {
+        chunk_count = count;
+        chunk_executions = executions;
+      }
+      executions *= loop.length;
+      bool used = false;
+      for (size_t i = first_term; i < access_terms.size(); ++i) {
+        const AccessTerm& term = access_terms[i];
+        if (term.level != static_cast<int16_t>(level)) continue;
+        used = true;
+        steps[static_cast<size_t>(term.dim)] *= term.term.steps;
+        range[static_cast<size_t>(term.dim)] += term.term.range;
+        const double flat_stride =
+            term.term.stride * (flat ? 1.0 : static_cast<double>(buffer_facts.strides[static_cast<size_t>(term.dim)]));
+        if (term.term.mod != 0 && (out.mod == 0 || term.term.mod < out.mod)) {
+          // Where a remainder takes part, most steps move as it does.
+          out.mod = term.term.mod;
+          out.stride = flat_stride;
+        } else if (out.mod == 0) {
+          out.stride += flat_stride;
+        }
+      }
+      empty = empty || loop.length == 0;
+      if (empty) {
+        count = 0;
+        lines = 0;
+      } else if (used) {
+        distinct_limit *= loop.length;
+        count = 1;
+        double span = 1;
+        for (int d = 0; d < dims; ++d) {
+          const size_t at = static_cast<size_t>(d);
+          count *= std::min(steps[at], std::floor(range[at]) + 1);
+          span += range[at] * static_cast<double>(flat ? 1 : std::abs(buffer_facts.strides[at]));
+        }
+        count = std::min(count, distinct_limit);
+        const size_t last = static_cast<size_t>(std::max(dims - 1, 0));
+        const double last_count = std::min(steps[last], std::floor(range[last]) + 1);
+        const double last_span = 1 + range[last] * static_cast<double>(flat ? 1 : std::abs(buffer_facts.strides[last]));
+        const double last_lines = std::min(last_count, std::ceil(last_span * element / kLineBytes));
+        lines = std::min(count / std::max(last_count, 1.0) * last_lines, std::ceil(span * element / kLineBytes));
+        lines = std::max(lines, 1.0);
+        if (gather) lines = std::min(count, distinct_limit);
+      }
+      out.count = count;
+      out.lines = lines;
+      out.reuse = count > 0 ? executions / count : 0;
+      if (chunk_count > 0) {
+        out.thread_count = out.count / chunk_count;
+        out.thread_reuse = chunk_executions > 0 ? out.reuse / (chunk_executions / chunk_count) : 0;
+      }
+    }
+    access_terms.resize(first_term);
+  }
+
+  // ---- working sets ----
+
+  /// Cache lines of all buffers outside of registers that the touches use in one run of their loop at `level`; the
+  /// touches of one buffer are taken to overlap.
+  double working_set(uint32_t first, uint32_t end, size_t level) {
+    for (BufferFacts& f : buffers) f.seen = 0;
+    for (uint32_t i = first; i < end; ++i) {
+      const Touch& t = nest.touches[i];
+      if (t.buffer->scope == MemoryScope::kLocal) continue;
+      double& seen = buffers[t.buffer_index].seen;
+      seen = std::max(seen, nest.context(t, level).lines);
+    }
+    double lines = 0;
+    for (const BufferFacts& f : buffers) lines += f.seen;
+    return lines * kLineBytes;
+  }
+
+  double whole_program_bytes() {
+    for (BufferFacts& f : buffers) f.seen = 0;
+    for (const Touch& t : nest.touches) {
+      if (t.buffer->scope == MemoryScope::kLocal) continue;
+      double& seen = buffers[t.buffer_index].seen;
+      seen = std::max(seen, nest.statements[t.statement].depth == 0 ? 1.0 : nest.context(t, 0).lines);
+    }
+    double lines = 0;
+    for (const BufferFacts& f : buffers) lines += f.seen;
+    return lines * kLineBytes;
+  }
+};
+
+NestAnalyzer::NestAnalyzer() : impl_(std::make_unique<Impl>()) {}
+NestAnalyzer::~NestAnalyzer() = default;
+NestAnalyzer::NestAnalyzer(NestAnalyzer&&) noexcept = default;
+NestAnalyzer& NestAnalyzer::operator=(NestAnalyzer&&) noexcept = default;
+
+const NestContext& NestAnalyzer::analyze(const Function& nest) {
+  impl_->run(nest);
+  return impl_->nest;
+}
+
+}  // namespace tensmith
