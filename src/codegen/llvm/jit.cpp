@@ -21,8 +21,8 @@ namespace orc = llvm::orc;
 
 namespace {
 
-[[noreturn]] void fail(llvm::Error error, std::string_view what) {
-  throw WorkError(fmt::format("{}: {}", what, llvm::toString(std::move(error))),
+[[noreturn]] void fail(llvm::Error error, std::string_view what, std::string_view reports = {}) {
+  throw WorkError(fmt::format("{}: {}{}", what, reports, llvm::toString(std::move(error))),
                   "the object must come from Tensmith for this kind of machine, and its runtime symbols must be given");
 }
 
@@ -71,11 +71,11 @@ struct LoadedModule::Impl {
   orc::ExecutionSession session;
   orc::ObjectLinkingLayer layer;
   orc::JITDylib* dylib;
+  std::string reports;  ///< what ORC tells beside the errors that it returns
 
   explicit Impl(std::unique_ptr<orc::ExecutorProcessControl> control)
       : session(std::move(control)), layer(session), dylib(&session.createBareJITDylib("operator")) {
-    // Errors come back through the lookup as well, where they are thrown.
-    session.setErrorReporter([](llvm::Error error) { llvm::consumeError(std::move(error)); });
+    session.setErrorReporter([this](llvm::Error error) { reports += llvm::toString(std::move(error)) + "; "; });
   }
   ~Impl() { llvm::consumeError(session.endSession()); }
 };
@@ -98,7 +98,8 @@ LoadedModule LoadedModule::load(std::span<const char> object, std::span<const Na
   const orc::SymbolStringPtr any = interface.SymbolFlags.begin()->first;
   check(impl->layer.add(*impl->dylib, std::move(buffer), std::move(interface)), "cannot load an object");
   // Looking one symbol up links the whole object: problems belong to the loading, and no call must pay for it.
-  take(impl->session.lookup({impl->dylib}, any), "cannot link an object");
+  auto linked = impl->session.lookup({impl->dylib}, any);
+  if (!linked) fail(linked.takeError(), "cannot link an object", impl->reports);
   return LoadedModule(std::move(impl));
 }
 

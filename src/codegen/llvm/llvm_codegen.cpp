@@ -5,7 +5,6 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -45,12 +44,6 @@ void check_names(std::span<const Function> functions) {
   }
 }
 
-void check_cpu(const Target& target, const llvm::TargetMachine& machine) {
-  if (!target.cpu.empty() && !machine.getMCSubtargetInfo()->isCPUStringValid(target.cpu)) {
-    throw UserError(fmt::format("LLVM does not know the CPU '{}'", target.cpu), "make targets with parse_target");
-  }
-}
-
 void verify(const llvm::Module& module) {
   std::string problems;
   llvm::raw_string_ostream stream(problems);
@@ -74,7 +67,6 @@ std::string print(const llvm::Module& module) {
 CompiledModule compile(std::span<const Function> functions, const Target& target, const CompileOptions& options) {
   check_names(functions);
   const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
-  check_cpu(target, *machine);
 
   CompiledModule out;
   Stopwatch watch;

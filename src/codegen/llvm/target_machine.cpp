@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
@@ -40,12 +41,18 @@ std::string llvm_feature_string(const Target& target) { return fmt::format("{}",
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target& target) {
   const std::string triple = target.triple.empty() ? host_triple() : target.triple;
+  const llvm::Target& backend = llvm_target(triple);
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(backend.createMCSubtargetInfo(triple, "", ""));
+  if (!target.cpu.empty() && !known->isCPUStringValid(target.cpu)) {
+    throw UserError(fmt::format("LLVM does not know the CPU '{}' for {}", target.cpu, triple),
+                    "make targets with parse_target");
+  }
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   options.NoTrappingFPMath = true;
   std::unique_ptr<llvm::TargetMachine> machine(
-      llvm_target(triple).createTargetMachine(triple, target.cpu, llvm_feature_string(target), options,
-                                              llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
+      backend.createTargetMachine(triple, target.cpu, llvm_feature_string(target), options, llvm::Reloc::PIC_,
+                                  llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   TENSMITH_ICHECK(machine != nullptr, "no target machine for " + to_string(target));
   return machine;
 }

@@ -25,7 +25,7 @@ const llvm::Target& llvm_target(const std::string& triple);
 std::string llvm_feature_string(const Target& target);
 
 /// A new target machine for the target: position-independent code, floating-point contraction only where an
-/// instruction allows it.
+/// instruction allows it. Throws UserError for a CPU that LLVM does not know.
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target& target);
 
 }  // namespace tensmith

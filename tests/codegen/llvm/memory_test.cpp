@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "codegen/llvm/harness.h"
+
+namespace tensmith::test {
+namespace {
+
+const char* const kElements[] = {"float32", "float64", "int8", "uint16", "int64", "bool", "float16"};
+const char* const kTargets[] = {"llvm", "llvm:mcpu=x86-64"};
+
+void check_all(const std::string& pattern) {
+  Comparison comparison;
+  for (const char* target : kTargets) {
+    for (const char* type : kElements) {
+      std::string text = pattern;
+      for (size_t at; (at = text.find("TYPE")) != std::string::npos;) text.replace(at, 4, type);
+      comparison.add(text, {.target = target});
+    }
+  }
+}
+
+TEST(LlvmMemory, StridedLoads) {
+  for (int stride : {0, 1, 2, 3, 5, -1, -2}) {
+    const int extent = 1 + std::abs(stride) * 7;
+    check_all(fmt::format("func f(A: TYPE[{}] global, out C: TYPE[8] global):\n"
+                          "  C[ramp(0, 1, 8)] = A[ramp({}, {}, 8)]\n",
+                          extent, stride < 0 ? extent - 1 : 0, stride));
+  }
+}
+
+TEST(LlvmMemory, StridedStores) {
+  for (int stride : {1, 2, 3, -1, -3}) {
+    const int extent = 1 + std::abs(stride) * 7;
+    check_all(fmt::format("func f(A: TYPE[8] global, out C: TYPE[{}] global):\n"
+                          "  C[ramp({}, {}, 8)] = A[ramp(0, 1, 8)]\n",
+                          extent, stride < 0 ? extent - 1 : 0, stride));
+  }
+}
+
+TEST(LlvmMemory, GeneralVectorIndex) {
+  check_all(
+      "func f(A: TYPE[20] global, I: int32[8] global, out C: TYPE[8] global):\n"
+      "  for i in [0, 2):\n"
+      "    C[ramp(i*4, 1, 4)] = A[ramp(i, 1, 4) % broadcast(3, 4) + ramp(i*4, 3, 4) / broadcast(2, 4)]\n");
+  check_all(
+      "func f(A: TYPE[8] global, out C: TYPE[40] global):\n"
+      "  C[ramp(0, 3, 8) / broadcast(2, 8)] = A[ramp(0, 1, 8)]\n");
+}
+
+TEST(LlvmMemory, IndexReadFromMemory) {
+  expect_same_as_interpreter(
+      "func f(A: float32[9] global, I: uint8[8] global, out C: float32[16] global):\n"
+      "  C[ramp(0, 1, 8)] = A[I[ramp(0, 1, 8)]]\n"
+      "  for i in [0, 8):\n"
+      "    C[8 + i] = A[I[7 - i]]\n");
+}
+
+TEST(LlvmMemory, MaskedTails) {
+  // 13 elements in vectors of 8: lanes beyond the end are neither read nor written, and lie in front of a guard page.
+  for (int count : {1, 5, 8, 13, 15, 16}) {
+    check_all(fmt::format("func f(A: TYPE[{0}] global, out C: TYPE[{0}] global):\n"
+                          "  for i in [0, {1}):\n"
+                          "    C[ramp(i*8, 1, 8) if ramp(i*8, 1, 8) < broadcast({0}, 8)] = "
+                          "A[ramp(i*8, 1, 8) if ramp(i*8, 1, 8) < broadcast({0}, 8)]\n",
+                          count, (count + 7) / 8));
+  }
+}
+
+TEST(LlvmMemory, MaskedStridedAccess) {
+  for (int stride : {0, 2, 3, -1}) {
+    check_all(fmt::format("func f(A: TYPE[64] global, M: int32[8] global, out C: TYPE[64] global, out D: TYPE[8] global):\n"
+                          "  D[ramp(0, 1, 8)] = A[ramp(40, {0}, 8) if M[ramp(0, 1, 8)] > broadcast(0i32, 8)]\n"
+                          "  C[ramp(40, {1}, 8) if M[ramp(0, 1, 8)] > broadcast(2i32, 8)] = A[ramp(0, 1, 8)]\n",
+                          stride, stride == 0 ? 1 : stride));
+  }
+}
+
+TEST(LlvmMemory, ScalarPredicates) {
+  check_all(
+      "func f(A: TYPE[5] global, out C: TYPE[5] global, out D: TYPE[9] global):\n"
+      "  for i in [0, 9):\n"
+      "    D[i] = A[i if i < 5]\n"
+      "    C[i if i < 5 and i != 2] = A[i if i < 5]\n");
+}
+
+TEST(LlvmMemory, LazySelectOfScalars) {
+  check_all(
+      "func f(A: TYPE[6] global, out C: TYPE[10] global):\n"
+      "  for i in [0, 10):\n"
+      "    C[i] = select(i >= 2 and i < 8, A[i - 2], A[0])\n");
+}
+
+TEST(LlvmMemory, LazySelectOfVectors) {
+  check_all(
+      "func f(A: TYPE[6] global, out C: TYPE[16] global):\n"
+      "  for i in [0, 2):\n"
+      "    C[ramp(i*8, 1, 8)] = select(ramp(i*8 - 2, 1, 8) >= broadcast(0, 8) and ramp(i*8 - 2, 1, 8) < broadcast(6, 8), "
+      "A[ramp(i*8 - 2, 1, 8)], A[broadcast(0, 8)])\n");
+  // A broadcast of a value that may only be read where a lane wants it.
+  check_all(
+      "func f(A: TYPE[2] global, out C: TYPE[32] global):\n"
+      "  for i in [0, 4):\n"
+      "    C[ramp(i*8, 1, 8)] = select(ramp(i*8, 1, 8) < broadcast(13, 8), broadcast(A[i], 8), A[broadcast(0, 8)])\n");
+}
+
+TEST(LlvmMemory, NestedSelects) {
+  expect_same_as_interpreter(
+      "func f(A: float32[10] global, out C: float32[64] global):\n"
+      "  for i in [0, 8):\n"
+      "    C[ramp(i*8, 1, 8)] = select(ramp(i*8, 1, 8) < broadcast(40, 8), select(ramp(i*8, 1, 8) < broadcast(10, 8), "
+      "A[ramp(i*8, 1, 8)], select(broadcast(i > 2, 8), broadcast(A[i], 8), broadcast(1.0, 8))), broadcast(2.0, 8))\n");
+}
+
+TEST(LlvmMemory, ConditionOfOneLane) {
+  expect_same_as_interpreter(
+      "func f(A: float32[16] global, out C: float32[32] global):\n"
+      "  for i in [0, 4):\n"
+      "    C[ramp(i*8, 1, 8)] = select(i < 2, A[ramp(i*8, 1, 8)], broadcast(7.0, 8))\n");
+}
+
+TEST(LlvmMemory, SeveralDimensionsAndStrides) {
+  check_all(
+      "func f(A: TYPE[3, 5, 8] global, B: TYPE[3, 5] global strides [16, 3], out C: TYPE[5, 3, 8] global):\n"
+      "  for y in [0, 3):\n"
+      "    for x in [0, 5):\n"
+      "      C[x, y, ramp(0, 1, 8)] = select(B[y, x] == B[0, 0], A[y, x, ramp(0, 1, 8)], A[0, x, ramp(0, 1, 8)])\n");
+}
+
+TEST(LlvmMemory, RankZero) {
+  expect_same_as_interpreter(
+      "func f(A: float32[] global, out C: float32[] global):\n"
+      "  C[] = A[] + A[]\n");
+}
+
+TEST(LlvmMemory, EmptyBuffers) {
+  expect_same_as_interpreter(
+      "func f(A: float32[0] global, out C: float32[0, 4] global):\n"
+      "  for i in [0, 0):\n"
+      "    C[i, 0] = A[i]\n");
+}
+
+TEST(LlvmMemory, StoreReadsWhatItOverwrites) {
+  expect_same_as_interpreter(
+      "func f(A: float32[16] global, out C: float32[16] global):\n"
+      "  C[ramp(0, 1, 16)] = A[ramp(0, 1, 16)]\n"
+      "  C[ramp(1, 1, 8)] = C[ramp(0, 1, 8)]\n"
+      "  C[ramp(15, -1, 16)] = C[ramp(0, 1, 16)]\n");
+}
+
+TEST(LlvmMemory, NarrowIndices) {
+  expect_same_as_interpreter(
+      "func f(A: float32[64] global, out C: float32[64] global):\n"
+      "  for y: int32 in [0, 8):\n"
+      "    for x: int32 in [0, 2):\n"
+      "      C[ramp(y*8 + x*4, 1, 4)] = A[ramp(60 - y*8 + x*4 - 4 - x*8 + 4, 1, 4)]\n");
+}
+
+}  // namespace
+}  // namespace tensmith::test
