@@ -115,6 +115,17 @@ Stmt NestBuilder::emit_stage(StageId id) {
   return guarded(conditions, -1, body);
 }
 
+namespace {
+
+bool has_load(Expr e) {
+  if (e.kind() == ExprKind::kLoad) return true;
+  bool found = false;
+  for_each_child(e, [&](Expr c) { found = found || has_load(c); });
+  return found;
+}
+
+}  // namespace
+
 /// The statement inside all loops. Appends the conditions under which a sum's term is not zero. Empty when it never runs.
 std::optional<Stmt> NestBuilder::update_of(StageId id, int first_reduce, std::vector<Condition>& conditions,
                                            std::string* problem) {
@@ -133,7 +144,7 @@ std::optional<Stmt> NestBuilder::update_of(StageId id, int first_reduce, std::ve
       if (is_const_int(mapped, 1)) continue;
       if (is_const_int(mapped, 0)) return std::nullopt;
       const int position = std::min(seen_depth_ - p.depth - 1, loops - 1);
-      conditions.push_back({mapped, std::max(position, first_reduce)});
+      conditions.push_back({mapped, std::max(position, first_reduce), has_load(mapped)});
     }
   }
   if (s.tensorized >= 0) {
@@ -201,9 +212,13 @@ NestBuilder::Condition NestBuilder::guard_condition(const Guard& guard, const St
 
 Stmt NestBuilder::guarded(std::span<const Condition> conditions, int position, Stmt body) const {
   if (!body) return body;
+  // `and` may evaluate both operands, so that a condition with a load stands inside those before it.
+  for (size_t i = conditions.size(); i-- > 0;) {
+    if (conditions[i].reads && conditions[i].position == position) body = make_if(conditions[i].expr, body);
+  }
   Expr all;
   for (const Condition& condition : conditions) {
-    if (std::max(condition.position, -1) != position) continue;
+    if (condition.reads || std::max(condition.position, -1) != position) continue;
     all = all ? make_binary(BinaryOp::kAnd, all, condition.expr) : condition.expr;
   }
   return all ? make_if(all, body) : body;

@@ -36,7 +36,8 @@ class NestBuilder {
   };
   struct Condition {
     Expr expr;
-    int position;  ///< of the loop right inside which it stands, -1: around all loops
+    int position;         ///< of the loop right inside which it stands, -1: around all loops
+    bool reads = false;   ///< it loads, which only what stands before it makes safe
   };
   struct Dim {
     Linear min;

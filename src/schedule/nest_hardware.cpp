@@ -51,10 +51,6 @@ Stmt NestBuilder::emit_prefetch(StageId id, const SchedulePrefetch& prefetch, in
   const bool folded = schedule_->stage(prefetch.tensor).where == Where::kAt;
   const StagePlan& around = plans_[index_of(prefetch.shift.stage)];
   const int shift_position = schedule_->loop_position(prefetch.shift);
-  if (shift_position < 0 || around.depth + shift_position + 1 > depth) {
-    throw ScheduleError(fmt::format("prefetch of '{}' in stage '{}': loop {}, which is to be ahead, is not around it any more",
-                                    whole->name, schedule_->name(id), schedule_->axis_name(prefetch.shift)));
-  }
   const int32_t loop = around.loop_atoms[shift_position];
   for (size_t d = 0; d < rank; ++d) {
     Dim& dim = region[d];

@@ -42,7 +42,9 @@ void NestBuilder::find_live(std::optional<StageId> only) {
   for (size_t i = 0; i < schedule_->stage_count(); ++i) {
     const ScheduleStage& s = schedule_->stage(static_cast<StageId>(i));
     StagePlan& p = plans_[i];
-    p.live = only ? index_of(*only) == i : s.output;
+    const Array<int64_t> shape = s.tensor->buffer->shape;
+    const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    p.live = only ? index_of(*only) == i : s.output && !empty;
     p.needed = false;
     p.depth = 0;
     p.buffer = s.tensor->buffer;

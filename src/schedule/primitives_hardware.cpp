@@ -41,6 +41,28 @@ void Schedule::tensorize(AxisId axis, TensorIntrinsic intrinsic) {
   record(kThis, {static_cast<int64_t>(axis.stage), axis.index, static_cast<int64_t>(intrinsic)});
 }
 
+int Schedule::loops_around(StageId id) const {
+  const ScheduleStage& s = stage(id);
+  return s.where == ScheduleStage::Where::kAt ? loops_around(s.at.stage) + loop_position(s.at) + 1 : 0;
+}
+
+std::string Schedule::prefetch_problem(StageId id, const SchedulePrefetch& prefetch) const {
+  AxisId inner = {id, prefetch.at};
+  const int place = loops_around(id) + loop_position(inner);
+  while (inner.stage != prefetch.shift.stage && stage(inner.stage).where == ScheduleStage::Where::kAt) {
+    inner = stage(inner.stage).at;
+  }
+  if (inner.stage != prefetch.shift.stage || loop_position(prefetch.shift) > loop_position(inner)) {
+    return fmt::format("loop {}.{}, which is to be ahead, is not around it", name(prefetch.shift.stage),
+                       axis_name(prefetch.shift));
+  }
+  const ScheduleStage& target = stage(prefetch.tensor);
+  if (prefetch.tensor != id && target.where == ScheduleStage::Where::kAt && loops_around(prefetch.tensor) > place) {
+    return fmt::format("'{}' is computed inside the loop and does not exist before", name(prefetch.tensor));
+  }
+  return {};
+}
+
 void Schedule::prefetch(StageId id, Tensor tensor, AxisId at_axis, AxisId shift, int64_t distance, int locality) {
   prefetch(id, stage_of(tensor), at_axis, shift, distance, locality);
 }
@@ -68,20 +90,15 @@ void Schedule::prefetch(StageId id, StageId tensor, AxisId at_axis, AxisId shift
   if (locality < 1 || locality > 3) {
     fail(kThis, at_axis, fmt::format("locality {} is none of 1 (L3), 2 (L2), 3 (L1)", locality));
   }
-  AxisId inner = at_axis;
-  while (inner.stage != shift.stage && stage(inner.stage).where == ScheduleStage::Where::kAt) {
-    inner = stage(inner.stage).at;
-  }
-  if (inner.stage != shift.stage || loop_position(shift) > loop_position(inner)) {
-    fail(kThis, at_axis, fmt::format("loop {}.{}, which is to be ahead, is not around it", name(shift.stage), axis_name(shift)),
-         "compute_at comes before prefetch");
-  }
   SchedulePrefetch prefetch;
   prefetch.tensor = tensor;
   prefetch.at = at_axis.index;
   prefetch.shift = shift;
   prefetch.distance = distance;
   prefetch.locality = locality;
+  if (const std::string problem = prefetch_problem(id, prefetch); !problem.empty()) {
+    fail(kThis, at_axis, problem, "compute_at comes before prefetch");
+  }
   s.prefetches.push_back(prefetch);
   record(kThis, {static_cast<int64_t>(id), static_cast<int64_t>(tensor), at_axis.index, static_cast<int64_t>(shift.stage),
                  shift.index, distance, locality});

@@ -134,21 +134,8 @@ void Schedule::reorder(std::span<const AxisId> order) {
              "reorder before tensorize");
     }
   }
-  for (StageId other : order_) {
-    const ScheduleStage& o = stage(other);
-    if (o.where == ScheduleStage::Where::kAt) {
-      std::string problem = placement_problem(other);
-      if (problem.empty()) problem = parallel_problem(other);
-      if (!problem.empty()) {
-        refuse(order[0], fmt::format("stage '{}' could not stay at its place: {}", name(other), problem),
-               "reorder before compute_at");
-      }
-    }
-    for (const SchedulePrefetch& p : o.prefetches) {
-      if (p.shift.stage == id && other == id && loop_position(p.shift) > loop_position({id, p.at})) {
-        refuse(p.shift, "a prefetch follows it and would be placed outside it", "reorder before prefetch");
-      }
-    }
+  if (const std::string problem = misplaced(id); !problem.empty()) {
+    refuse(order[0], problem, "reorder before compute_at and prefetch");
   }
   std::vector<int64_t> args = {static_cast<int64_t>(id)};
   for (AxisId axis : order) {
@@ -159,13 +146,7 @@ void Schedule::reorder(std::span<const AxisId> order) {
 
 void Schedule::annotate(Primitive primitive, AxisId axis, LoopKind kind) {
   mut(axis.stage).axes[axis.index].kind = kind;
-  const std::string problem = kind == LoopKind::kParallel ? [&] {
-    for (StageId id : order_) {
-      std::string text = parallel_problem(id);
-      if (!text.empty()) return text;
-    }
-    return std::string();
-  }() : std::string();
+  const std::string problem = kind == LoopKind::kParallel ? misplaced(axis.stage) : std::string();
   if (!problem.empty()) {
     mut(axis.stage).axes[axis.index].kind = LoopKind::kSerial;
     fail(primitive, axis, problem, "fuse the loops and mark the fused one, or mark only the outer one");

@@ -45,15 +45,10 @@ void Schedule::compute_at(StageId producer, AxisId axis) {
   p.where = ScheduleStage::Where::kAt;
   p.at = axis;
   // Both this stage and those inside the loops that move with it must still make sense.
-  for (StageId id : order_) {
-    std::string problem = placement_problem(id);
-    if (problem.empty()) problem = parallel_problem(id);
-    if (!problem.empty()) {
-      p.where = where;
-      p.at = at;
-      fail(kThis, producer, id == producer ? problem : fmt::format("stage '{}' could not stay at its place: {}", name(id), problem),
-           "place it at a loop around all its readers");
-    }
+  if (const std::string problem = misplaced(producer); !problem.empty()) {
+    p.where = where;
+    p.at = at;
+    fail(kThis, producer, problem, "place it at a loop around all its readers");
   }
   record(kThis, {static_cast<int64_t>(producer), static_cast<int64_t>(axis.stage), axis.index});
 }
@@ -63,12 +58,9 @@ void Schedule::compute_root(StageId id) {
   ScheduleStage& s = mut(id);
   const auto where = s.where;
   s.where = ScheduleStage::Where::kRoot;
-  for (StageId other : order_) {
-    const std::string problem = placement_problem(other);
-    if (!problem.empty()) {
-      s.where = where;
-      fail(Primitive::kComputeRoot, id, fmt::format("stage '{}' could not stay at its place: {}", name(other), problem));
-    }
+  if (const std::string problem = misplaced(id); !problem.empty()) {
+    s.where = where;
+    fail(Primitive::kComputeRoot, id, problem);
   }
   s.at = {};
   record(Primitive::kComputeRoot, {static_cast<int64_t>(id)});

@@ -312,6 +312,22 @@ std::string Schedule::parallel_problem(StageId id) const {
   return {};
 }
 
+std::string Schedule::misplaced(StageId except) const {
+  for (StageId id : order_) {
+    const ScheduleStage& s = stage(id);
+    if (s.input || s.where == ScheduleStage::Where::kInlined) continue;
+    if (std::string nested = parallel_problem(id); !nested.empty()) return nested;
+    std::string problem = placement_problem(id);
+    for (size_t i = 0; i < s.prefetches.size() && problem.empty(); ++i) {
+      problem = prefetch_problem(id, s.prefetches[i]);
+      if (!problem.empty()) problem = fmt::format("a prefetch in '{}' could not stay: {}", name(id), problem);
+    }
+    if (problem.empty()) continue;
+    return id == except ? problem : fmt::format("stage '{}' could not stay at its place: {}", name(id), problem);
+  }
+  return {};
+}
+
 bool Schedule::is_read(StageId id) const {
   for (StageId reader : order_) {
     const ScheduleStage& r = stage(reader);

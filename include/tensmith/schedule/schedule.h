@@ -305,6 +305,10 @@ class Schedule {
   /// Empty when the stage's place makes sense, else what is wrong.
   std::string placement_problem(StageId producer) const;
   std::string parallel_problem(StageId stage) const;
+  std::string prefetch_problem(StageId stage, const SchedulePrefetch& prefetch) const;
+  /// The first stage that could not stay as it is, and why; empty when there is none. `except` needs no introduction.
+  std::string misplaced(StageId except) const;
+  int loops_around(StageId stage) const;
   bool has_parallel_loop(StageId stage) const;
   bool is_read(StageId stage) const;
   std::pair<AxisId, AxisId> split_axis(AxisId axis, int64_t factor, bool by_parts);
@@ -364,7 +368,10 @@ class StageRef {
   StageRef& unroll(AxisArg axis) { return schedule_->unroll(find(axis)), *this; }
   StageRef& vectorize(AxisArg axis) { return schedule_->vectorize(find(axis)), *this; }
   StageRef& parallel(AxisArg axis) { return schedule_->parallel(find(axis)), *this; }
-  StageRef& compute_at(StageId consumer, AxisId axis) { return schedule_->compute_at(id_, consumer, axis), *this; }
+  StageRef& compute_at(StageId consumer, AxisArg axis) {
+    const AxisId loop = axis.var == nullptr ? axis.id : StageRef(*schedule_, consumer).find(axis);
+    return schedule_->compute_at(id_, consumer, loop), *this;
+  }
   StageRef& compute_inline() { return schedule_->compute_inline(id_), *this; }
   StageRef& compute_root() { return schedule_->compute_root(id_), *this; }
   StageRef& set_scope(MemoryScope scope) { return schedule_->set_scope(id_, scope), *this; }
