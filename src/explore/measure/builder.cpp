@@ -9,10 +9,10 @@
 namespace tensmith {
 namespace {
 
-proto::BuildReply build(const TaskAndProgram& made, const proto::BuildRequest& request) {
+proto::BuildReply reply_to(const proto::BuildRequest& request, const TaskAndProgram& made, const BuildFunction& build) {
   Config config;
   config.choices.assign(request.choices().begin(), request.choices().end());
-  BuildOutcome outcome = build_module(made.task, config, made.program);
+  BuildOutcome outcome = build(made.task, config, made.program);
   proto::BuildReply reply;
   reply.set_ok(outcome.ok);
   reply.set_invalid(outcome.invalid);
@@ -26,7 +26,7 @@ proto::BuildReply build(const TaskAndProgram& made, const proto::BuildRequest& r
 
 }  // namespace
 
-int run_builder(const TaskFactory& factory) {
+int run_builder(const TaskFactory& factory, const BuildFunction& build) {
   // One workload is built again and again: its task is made for the first request.
   struct Made {
     WorkloadSpec spec;
@@ -43,7 +43,7 @@ int run_builder(const TaskFactory& factory) {
       if (!current || current->spec != spec || current->target != request.target() || current->threads != request.threads()) {
         current = Made{spec, request.target(), request.threads(), factory(spec, request.target(), request.threads())};
       }
-      reply = build(current->made, request);
+      reply = reply_to(request, current->made, build);
     } catch (const std::exception& e) {
       reply.set_error(e.what());
     }

@@ -1,0 +1,189 @@
+#include "tensmith/explore/measure/local_measurer.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "tensmith/codegen/llvm/host_target.h"
+#include "tensmith/codegen/llvm/llvm_codegen.h"
+#include "tensmith/explore/measure/worker.h"
+#include "tensmith/ir/ops.h"
+#include "tensmith/ir/visit.h"
+#include "tensmith/ops/templates.h"
+#include "tensmith/support/error.h"
+
+namespace tensmith {
+namespace {
+
+/// What a config of the faulty space does. Values are the choices of its only knob.
+enum Fault : uint16_t { kNone, kWrong, kUnwritten, kJustOutside, kGuardPage, kStoreToInput, kNowhere, kForever, kBuilderDies, kBuilderSleeps, kBuildThrows, kFaultCount };
+
+/// out[i] = in[i] + 1 for 16 elements: the workload of the faulty space.
+Program increment() {
+  Tensor in = placeholder("in", {16});
+  Tensor out = compute("out", {16}, [&](Axis i) { return in(i) + make_float(kFloat32, 1); });
+  return make_program({&out, 1}, std::vector<Tensor>{in});
+}
+
+TaskAndProgram faulty_task(const WorkloadSpec&, const std::string& target, int threads) {
+  TaskAndProgram made{{}, increment()};
+  made.task.workload = "faulty";
+  made.task.target = parse_target(target);
+  made.task.threads = threads;
+  std::vector<int64_t> faults(kFaultCount);
+  for (size_t i = 0; i < faults.size(); ++i) faults[i] = static_cast<int64_t>(i);
+  made.task.space.add(int_knob("fault", faults));
+  made.task.default_config = made.task.space.at(0);
+  return made;
+}
+
+BuildOutcome build_fault(const Task& task, const Config& config, const Program& program) {
+  const int64_t fault = task.space.get(config, 0);
+  if (fault == kBuilderDies) std::abort();
+  if (fault == kBuilderSleeps) sleep(60);
+  if (fault == kBuildThrows) return {false, false, "the back end says no", {}, 0};
+  Arena arena;
+  ArenaScope scope(arena);
+  const Buffer in = program.inputs[0]->buffer, out = program.outputs[0]->buffer;
+  const VarRef i = make_var("i");
+  const Expr at = Expr(i);
+  const auto store = [&](Buffer buffer, Expr index, double value) { return make_store(buffer, {&index, 1}, make_float(kFloat32, value)); };
+  const Stmt good = make_for(i, make_index(fault == kUnwritten ? 15 : 16), LoopKind::kSerial,
+                             make_store(out, {&at, 1}, make_load(in, {&at, 1}) + make_float(kFloat32, fault == kWrong ? 2 : 1)));
+  Stmt bad;
+  if (fault == kJustOutside) bad = store(out, make_index(-3), 0);
+  if (fault == kGuardPage) bad = store(out, make_index(20), 0);
+  if (fault == kNowhere) bad = store(out, make_index(int64_t{1} << 40), 0);
+  if (fault == kForever) bad = make_for(make_var("j"), make_index(int64_t{1} << 60), LoopKind::kSerial, make_store(out, {&at, 1}, make_load(out, {&at, 1}) * make_load(in, {&at, 1})));
+  if (fault == kForever) {
+    const Binding zero{i, make_index(3)};
+    bad = substitute(bad, {&zero, 1});
+  }
+  const Stmt both[] = {good, bad};
+  const Function f{"trial", make_array({in}), make_array({out}), make_seq(both)};
+  BuildOutcome outcome;
+  outcome.ok = true;
+  outcome.module.object = compile({&f, 1}, task.target).object;
+  outcome.module.function = "trial";
+  outcome.module.arguments = {{ModuleArgument::Kind::kInput, 0}, {fault == kStoreToInput ? ModuleArgument::Kind::kInput : ModuleArgument::Kind::kOutput, 0}};
+  return outcome;
+}
+
+LocalMeasurerOptions quick() {
+  LocalMeasurerOptions options;
+  options.min_seconds = 1e-4;
+  options.run_timeout = 2;
+  options.build_timeout = 5;
+  return options;
+}
+
+class FaultyMeasurer : public ::testing::Test {
+ protected:
+  FaultyMeasurer() : made_(faulty_task({}, "llvm", 1)), measurer_(made_.task, made_.program, {"faulty", {}, {}, {}}, 1, quick()) {}
+
+  std::map<uint16_t, TrialResult> measure(std::vector<uint16_t> faults) {
+    std::vector<Config> configs;
+    for (uint16_t fault : faults) configs.push_back({{fault}});
+    std::map<uint16_t, TrialResult> results;
+    measurer_.measure(configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
+    return results;
+  }
+
+  TaskAndProgram made_;
+  LocalMeasurer measurer_;
+};
+
+TEST_F(FaultyMeasurer, EveryFaultHasItsStatusAndCostsOneTrial) {
+  const auto results = measure({kNone, kWrong, kUnwritten, kJustOutside, kGuardPage, kStoreToInput, kNowhere, kForever,
+                                kBuilderDies, kBuilderSleeps, kBuildThrows});
+  ASSERT_EQ(results.size(), size_t{kFaultCount});
+  const auto expect = [&](Fault fault, TrialStatus status, const char* text) {
+    EXPECT_EQ(results.at(fault).status, status) << fault << ": " << to_string(results.at(fault).status) << ": " << results.at(fault).error;
+    EXPECT_NE(results.at(fault).error.find(text), std::string::npos) << results.at(fault).error;
+  };
+  EXPECT_EQ(results.at(kNone).status, TrialStatus::kOk) << results.at(kNone).error;
+  EXPECT_FALSE(results.at(kNone).seconds.empty());
+  expect(kWrong, TrialStatus::kWrongOutput, "16 of 16 elements are wrong");
+  expect(kUnwritten, TrialStatus::kWrongOutput, "1 of 16 elements are wrong; the first is element 15");
+  expect(kJustOutside, TrialStatus::kWildStore, "wrote outside an output");
+  expect(kGuardPage, TrialStatus::kWildStore, "outside its operands");
+  expect(kStoreToInput, TrialStatus::kWildStore, "stored to an input");
+  expect(kNowhere, TrialStatus::kCrash, "died of signal 11");
+  expect(kForever, TrialStatus::kRunTimeout, "took longer than 2 s");
+  expect(kBuilderDies, TrialStatus::kBuildError, "SIGABRT");
+  expect(kBuilderSleeps, TrialStatus::kBuildTimeout, "building took longer than 5 s");
+  expect(kBuildThrows, TrialStatus::kBuildError, "the back end says no");
+  EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk) << "everything still works";
+}
+
+TEST_F(FaultyMeasurer, AStopLeavesTheRestAlone) {
+  std::vector<Config> configs(20, Config{{kNone}});
+  int done = 0;
+  measurer_.measure(configs, [&](size_t, TrialResult) { ++done; }, [&] { return done >= 3; });
+  EXPECT_GE(done, 3);
+  EXPECT_LT(done, 20);
+  EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk);
+}
+
+TEST_F(FaultyMeasurer, ComparingTellsWhichConfigFails) {
+  const std::vector<Config> configs{{{kNone}}, {{kWrong}}, {{kNone}}};
+  const auto compared = measurer_.compare(configs, 5, [] { return false; });
+  ASSERT_EQ(compared.size(), 3u);
+  EXPECT_EQ(compared[0].seconds.size(), 5u);
+  EXPECT_NE(compared[1].status, TrialStatus::kOk);
+  EXPECT_EQ(compared[2].seconds.size(), 5u);
+}
+
+TEST(LocalMeasurer, RealConfigsAreMeasuredAndRight) {
+  const Workload workload = parse_workload("conv2d:c=16,h=6,w=7,k=32,r=3,s=3,pad=1,epilogue=bias+relu");
+  for (int threads : {1, 2}) {
+    const Task task = make_task(workload, parse_target("llvm"), threads);
+    const Program program = definition(workload);
+    LocalMeasurer measurer(task, program, {to_string(workload), {}, {}, {}}, reduction_length(workload), quick());
+    std::vector<Config> configs{task.default_config};
+    for (uint64_t i = 0; configs.size() < 8; i += task.space.size() / 37) {
+      if (task.space.valid(task.space.at(i % task.space.size()))) configs.push_back(task.space.at(i % task.space.size()));
+    }
+    size_t done = 0;
+    measurer.measure(configs, [&](size_t position, TrialResult r) {
+      ++done;
+      EXPECT_EQ(r.status, TrialStatus::kOk) << task.space.to_string(configs[position]) << ": " << r.error;
+    }, [] { return false; });
+    EXPECT_EQ(done, configs.size());
+  }
+}
+
+TEST(LocalMeasurer, AProgramThatIsNoWorkerIsTold) {
+  const TaskAndProgram made = faulty_task({}, "llvm", 1);
+  LocalMeasurerOptions options = quick();
+  options.worker_program = "/bin/false";
+  try {
+    const LocalMeasurer measurer(made.task, made.program, {"faulty", {}, {}, {}}, 1, options);
+    FAIL() << "no error";
+  } catch (const DeviceError& e) {
+    EXPECT_NE(std::string(e.what()).find("the runner process does not start"), std::string::npos) << e.what();
+  }
+}
+
+TaskAndProgram task_of(const WorkloadSpec& spec, const std::string& target, int threads) {
+  if (spec.text == "faulty") return faulty_task(spec, target, threads);
+  const Workload workload = parse_workload(spec.text);
+  return {make_task(workload, parse_target(target), threads), definition(workload)};
+}
+
+}  // namespace
+}  // namespace tensmith
+
+int main(int argc, char** argv) {
+  using namespace tensmith;  // NOLINT: the test's own program
+  if (argc >= 3 && std::string_view(argv[1]) == "worker") {
+    if (std::string_view(argv[2]) == "runner") return run_runner();
+    return run_builder(task_of, [](const Task& task, const Config& config, const Program& program) {
+      return task.workload == "faulty" ? build_fault(task, config, program) : build_module(task, config, program);
+    });
+  }
+  ::testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
