@@ -43,7 +43,7 @@ std::vector<std::string> make_names(FeatureSet set) {
 void relation_feature(std::span<const double> zi, std::span<const double> zj, std::span<double> out) {
   TENSMITH_ICHECK(zi.size() == zj.size() && out.size() == kRelationThresholds, "one value a loop and one result a threshold");
   double result[kRelationThresholds];
-  relate(zi.size(), [&](size_t k) { return zi[k]; }, [&](size_t k) { return zj[k]; }, result);
+  relate(zi.size(), [&](size_t k) { return zi[k]; }, [&](size_t k) { return threshold_above(zj[k]); }, result);
   std::copy(std::begin(result), std::end(result), out.begin());
 }
 

@@ -5,12 +5,13 @@
 
 namespace tensmith {
 
-/// What an integer expression does when one loop variable steps.
+/// What an integer expression does when one loop variable steps. Without default values: arrays of these are on the hot path
+/// and mostly unused.
 struct LinearTerm {
-  double stride = 0;  ///< mean change of the value in one step
-  double steps = 1;   ///< distinct values that the variable alone gives it
-  double range = 0;   ///< largest minus smallest of them
-  double mod = 0;     ///< steps after which a modulo wraps it around, 0 for none
+  double stride;  ///< mean change of the value in one step
+  double steps;   ///< distinct values that the variable alone gives it
+  double range;   ///< largest minus smallest of them
+  double mod;     ///< steps after which a modulo wraps it around, 0 for none
 };
 
 /// An integer expression as a sum of one term a loop plus a constant. Loops are numbered by their level, outermost 0; those

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -14,11 +13,13 @@ namespace {
 constexpr double kLineBytes = 64;
 /// Dimensions that are told apart; further ones share the last place.
 constexpr int kMaxDims = 8;
+/// Terms of one access; further ones are left out.
+constexpr int kMaxTerms = 128;
 
 /// Facts about a buffer, computed once a nest.
 struct BufferFacts {
   Buffer buffer = nullptr;
-  int64_t strides[kMaxDims] = {};
+  double strides[kMaxDims] = {};
   double size = 0;     ///< elements
   uint16_t alloc_depth = 0;
   double seen = 0;     ///< scratch of `working_sets`
@@ -26,9 +27,52 @@ struct BufferFacts {
 
 /// What one dimension of an access contributes at one loop level.
 struct AccessTerm {
-  int16_t level;
   int16_t dim;
+  int16_t next;  ///< the next term of the same level, -1 for none
   LinearTerm term;
+};
+
+/// floor for values that are not negative, without a library call.
+inline double whole(double x) { return x < 1e15 ? static_cast<double>(static_cast<int64_t>(x)) : x; }
+
+/// ceil of values that are positive.
+inline double whole_up(double x) {
+  const double down = whole(x);
+  return down < x ? down + 1 : down;
+}
+
+/// The values that one dimension of an access takes within the loops seen so far.
+struct Extent {
+  double steps = 1;  ///< distinct values if no two iterations agree
+  double range = 0;  ///< largest minus smallest
+};
+
+/// Elements and cache lines that an access covers within the loops seen so far.
+struct Footprint {
+  double lines_per_element;
+  bool gather;
+  double used_length = 1;  ///< product of the lengths of the loops that the access uses
+  double count = 1;
+  double lines = 1;
+
+  void update(const Extent* extents, const double* strides, int dims) {
+    double outer = 1;  // elements over all dimensions but the last
+    double span = 1;
+    for (int d = 0; d + 1 < dims; ++d) {
+      outer *= std::min(extents[d].steps, whole(extents[d].range) + 1);
+      span += extents[d].range * std::abs(strides[d]);
+    }
+    const Extent& last = extents[dims - 1];
+    const double last_count = std::min(last.steps, whole(last.range) + 1);
+    const double last_span = last.range * std::abs(strides[dims - 1]);
+    count = std::min(outer * last_count, used_length);
+    if (gather) {
+      lines = count;
+      return;
+    }
+    const double last_lines = std::min(last_count, whole_up((last_span + 1) * lines_per_element));
+    lines = std::min(std::min(outer, used_length) * last_lines, whole_up((span + last_span) * lines_per_element));
+  }
 };
 
 struct LetBinding {
@@ -58,7 +102,6 @@ struct NestAnalyzer::Impl {
   std::vector<BufferFacts> buffers;
   std::vector<LetBinding> lets;
   std::vector<LinearIndex> forms;  ///< values of the lets, reused
-  std::vector<AccessTerm> access_terms;
   uint16_t guards = 0;
   uint16_t guard_depth = 0;
   double useful = 1;
@@ -412,7 +455,7 @@ struct NestAnalyzer::Impl {
     double stride = 1;
     for (size_t d = buffer->shape.size(); d-- > 0;) {
       const double own = buffer->strides.empty() ? stride : static_cast<double>(buffer->strides[d]);
-      if (d < kMaxDims) f.strides[d] = static_cast<int64_t>(own);
+      if (d < kMaxDims) f.strides[d] = own;
       stride *= static_cast<double>(buffer->shape[d]);
       size *= static_cast<double>(buffer->shape[d]);
     }
@@ -423,100 +466,84 @@ struct NestAnalyzer::Impl {
 
   void touch(Buffer buffer, const Array<Expr>& indices, TouchKind kind) {
     const size_t depth = path.size();
-    // Nested touches (an index that reads memory) come first, so that this one's contexts stay together.
-    const size_t first_term = access_terms.size();
+    AccessTerm terms[kMaxTerms];
+    int term_count = 0;
+    int16_t head[LinearIndex::kMaxLevels];  // first term of a level, where its bit of `levels` is set
+    uint64_t levels = 0;
     bool gather = false;
     for (size_t d = 0; d < indices.size(); ++d) {
       LinearIndex form;
       linear(indices[d], 1, form);
       gather = gather || form.gather;
       const int16_t dim = static_cast<int16_t>(std::min<size_t>(d, kMaxDims - 1));
-      form.for_each_level([&](int level) { access_terms.push_back({static_cast<int16_t>(level), dim, form.terms[level]}); });
+      form.for_each_level([&](int level) {
+        if (term_count == kMaxTerms) return;
+        const bool first = (levels >> level & 1) == 0;
+        terms[term_count] = {dim, first ? int16_t{-1} : head[level], form.terms[level]};
+        head[level] = static_cast<int16_t>(term_count++);
+        levels |= uint64_t{1} << level;
+      });
     }
-    // A flattened access has one index whatever the rank; its elements are one apart.
-    const bool flat = indices.size() == 1 && buffer->shape.size() != 1;
-
+    // An index that reads memory has made its own touch by now, so that the contexts of this one stay together.
     Touch t;
     t.buffer = buffer;
-    t.buffer_index = buffer_position(buffer);
-    const BufferFacts& buffer_facts = buffers[t.buffer_index];
-    t.alloc_depth = buffer_facts.alloc_depth;
     t.kind = kind;
     t.gather = gather;
+    t.buffer_index = buffer_position(buffer);
+    t.alloc_depth = buffers[t.buffer_index].alloc_depth;
     t.statement = static_cast<uint32_t>(nest.statements.size() - 1);
     t.first_context = static_cast<uint32_t>(nest.contexts.size());
     nest.touches.push_back(t);
     nest.contexts.resize(nest.contexts.size() + depth);
-    TouchContext* contexts = nest.contexts.data() + t.first_context;
 
-    std::array<double, kMaxDims> steps, range;
-    steps.fill(1);
-    range.fill(0);
-    const int dims = static_cast<int>(std::min<size_t>(indices.size(), kMaxDims));
-    const double element = buffer->type.bytes();
+    const int dims = static_cast<int>(std::clamp<size_t>(indices.size(), 1, kMaxDims));
+    double strides[kMaxDims];
+    if (indices.size() == 1 && buffer->shape.size() != 1) {
+      strides[0] = 1;  // flattened: one index whatever the rank, elements one apart
+    } else {
+      std::copy_n(buffers[t.buffer_index].strides, kMaxDims, strides);
+    }
+    Extent extents[kMaxDims];
+    Footprint footprint{buffer->type.bytes() / kLineBytes, gather};
     double executions = 1;
-    double distinct_limit = 1;  // product of the lengths of the loops that the access uses
-    double count = 1;
-    double lines = 1;
-    double chunk_count = 0, chunk_executions = 0;
     bool empty = false;
+    Footprint chunk = footprint;
+    double chunk_executions = 0;
     for (size_t level = depth; level-- > 0;) {
       const LoopContext& loop = nest.loops[path[level]];
-      TouchContext& out = contexts[level];
-      out = {};
-      if (loop.kind == LoopKind::kParallel && chunk_count == 0) {
-        chunk_count = count;
+      TouchContext& out = nest.contexts[t.first_context + level];
+      if (loop.kind == LoopKind::kParallel && chunk_executions == 0) {
+        chunk = footprint;
         chunk_executions = executions;
       }
       executions *= loop.length;
-      bool used = false;
-      for (size_t i = first_term; i < access_terms.size(); ++i) {
-        const AccessTerm& term = access_terms[i];
-        if (term.level != static_cast<int16_t>(level)) continue;
-        used = true;
-        steps[static_cast<size_t>(term.dim)] *= term.term.steps;
-        range[static_cast<size_t>(term.dim)] += term.term.range;
-        const double flat_stride =
-            term.term.stride * (flat ? 1.0 : static_cast<double>(buffer_facts.strides[static_cast<size_t>(term.dim)]));
-        if (term.term.mod != 0 && (out.mod == 0 || term.term.mod < out.mod)) {
-          // Where a remainder takes part, most steps move as it does.
-          out.mod = term.term.mod;
-          out.stride = flat_stride;
-        } else if (out.mod == 0) {
-          out.stride += flat_stride;
-        }
-      }
       empty = empty || loop.length == 0;
-      if (empty) {
-        count = 0;
-        lines = 0;
-      } else if (used) {
-        distinct_limit *= loop.length;
-        count = 1;
-        double span = 1;
-        for (int d = 0; d < dims; ++d) {
-          const size_t at = static_cast<size_t>(d);
-          count *= std::min(steps[at], std::floor(range[at]) + 1);
-          span += range[at] * static_cast<double>(flat ? 1 : std::abs(buffer_facts.strides[at]));
+      if (level < LinearIndex::kMaxLevels && (levels >> level & 1) != 0) {
+        for (int i = head[level]; i >= 0; i = terms[i].next) {
+          const LinearTerm& term = terms[i].term;
+          const size_t dim = static_cast<size_t>(terms[i].dim);
+          extents[dim].steps *= term.steps;
+          extents[dim].range += term.range;
+          const double flat_stride = term.stride * strides[dim];
+          if (term.mod != 0 && (out.mod == 0 || term.mod < out.mod)) {
+            // Where a remainder takes part, most steps move as it does.
+            out.mod = term.mod;
+            out.stride = flat_stride;
+          } else if (out.mod == 0) {
+            out.stride += flat_stride;
+          }
         }
-        count = std::min(count, distinct_limit);
-        const size_t last = static_cast<size_t>(std::max(dims - 1, 0));
-        const double last_count = std::min(steps[last], std::floor(range[last]) + 1);
-        const double last_span = 1 + range[last] * static_cast<double>(flat ? 1 : std::abs(buffer_facts.strides[last]));
-        const double last_lines = std::min(last_count, std::ceil(last_span * element / kLineBytes));
-        lines = std::min(count / std::max(last_count, 1.0) * last_lines, std::ceil(span * element / kLineBytes));
-        lines = std::max(lines, 1.0);
-        if (gather) lines = std::min(count, distinct_limit);
+        footprint.used_length *= loop.length;
+        footprint.update(extents, strides, dims);
       }
-      out.count = count;
-      out.lines = lines;
-      out.reuse = count > 0 ? executions / count : 0;
-      if (chunk_count > 0) {
-        out.thread_count = out.count / chunk_count;
-        out.thread_reuse = chunk_executions > 0 ? out.reuse / (chunk_executions / chunk_count) : 0;
+      out.count = empty ? 0 : footprint.count;
+      out.lines = empty ? 0 : footprint.lines;
+      out.reuse = empty ? 0 : executions / footprint.count;
+      if (chunk_executions > 0) {
+        out.thread_count = out.count / chunk.count;
+        out.thread_reuse = out.reuse * chunk.count / chunk_executions;
       }
     }
-    access_terms.resize(first_term);
   }
 
   // ---- working sets ----

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <string>
 
 #include "costmodel/features/columns.h"
@@ -8,63 +10,80 @@
 
 namespace tensmith {
 
-/// The loops' values of one relation, as relation_feature takes them, without a copy.
+/// The place of a value among the thresholds 2^(2t+1): the first threshold above it, by its exponent.
+inline int threshold_above(double value) {
+  const int exponent = value < 1 ? 0 : static_cast<int>(std::bit_cast<uint64_t>(value) >> 52) - 1023;
+  return std::min((exponent + 1) / 2, kRelationThresholds);
+}
+
+/// relation_feature for `loops` values that functions give: zi(k), and threshold_above of zj in place(k).
 template <typename I, typename J>
-void relate(size_t loops, I&& zi, J&& zj, double (&out)[kRelationThresholds]) {
-  for (double& x : out) x = 0;
+void relate(size_t loops, I&& zi, J&& place, double (&out)[kRelationThresholds]) {
+  // One more for values above all thresholds.
+  double best[kRelationThresholds + 1] = {};
   for (size_t k = 0; k < loops; ++k) {
-    // The first threshold 2^(2t+1) above zj, by its exponent.
-    const double bound = zj(k);
-    const int exponent = bound < 1 ? 0 : static_cast<int>(std::bit_cast<uint64_t>(bound) >> 52) - 1023;
-    const int t = (exponent + 1) / 2;
-    if (t >= kRelationThresholds) continue;
-    const double value = zi(k);
-    if (value > out[t]) out[t] = value;
+    double& b = best[place(k)];
+    b = std::max(b, zi(k));
   }
-  for (int t = 1; t < kRelationThresholds; ++t) {
-    if (out[t - 1] > out[t]) out[t] = out[t - 1];
+  double most = 0;
+  for (int t = 0; t < kRelationThresholds; ++t) {
+    most = std::max(most, best[t]);
+    out[t] = most;
   }
 }
+
+/// One quantity of a bag of loops: its values and their places among the thresholds.
+struct LoopValues {
+  /// Loops beyond this are left out; they are the innermost of a role, the last in the text of a program.
+  static constexpr size_t kMaxLoops = 256;
+  double value[kMaxLoops];
+  uint8_t place[kMaxLoops];
+
+  LoopValues() {}  // NOLINT: written before it is read
+  void set(size_t k, double x) {
+    value[k] = x;
+    place[k] = static_cast<uint8_t>(threshold_above(x));
+  }
+};
 
 /// Writes the relation columns: for each role the relations of touched bytes, reuse and outer loop length among the
 /// loops around the access; for all loops those of touched bytes, arithmetic and outer loop length.
 template <typename Sink>
 void write_relations(Sink& sink, const NestContext& nest, const Roles& roles) {
-  double out[kRelationThresholds];
-  auto write = [&](const char* pair) {
+  LoopValues bytes, reuse, outer, flops, intensity;
+  auto write = [&](const char* pair, size_t loops, const LoopValues& i, const LoopValues& j) {
+    double out[kRelationThresholds];
+    relate(loops, [&](size_t k) { return i.value[k]; }, [&](size_t k) { return j.place[k]; }, out);
     sink.logs(out, kRelationThresholds, [&](int t) { return std::string(pair) + ".t" + std::to_string(t); });
   };
   for (int r = 0; r < kRoles; ++r) {
     sink.prefix("relation.", kRoleNames[r], ".");
     const Touch* touch = roles.touch[static_cast<size_t>(r)];
-    const size_t loops = touch == nullptr ? 0 : roles.statement(r)->depth;
-    const double element = touch == nullptr ? 0 : touch->buffer->type.bytes();
-    auto bytes = [&](size_t k) { return nest.context(*touch, k).count * element; };
-    auto reuse = [&](size_t k) { return nest.context(*touch, k).reuse; };
-    auto outer = [&](size_t k) { return nest.loop_at(*roles.statement(r), k).outer; };
-    relate(loops, reuse, bytes, out);
-    write("reuse<bytes");
-    relate(loops, bytes, reuse, out);
-    write("bytes<reuse");
-    relate(loops, outer, bytes, out);
-    write("outer<bytes");
-    relate(loops, bytes, outer, out);
-    write("bytes<outer");
+    const size_t loops = touch == nullptr ? 0 : std::min<size_t>(roles.statement(r)->depth, LoopValues::kMaxLoops);
+    for (size_t k = 0; k < loops; ++k) {
+      const TouchContext& context = nest.context(*touch, k);
+      bytes.set(k, context.count * touch->buffer->type.bytes());
+      reuse.set(k, context.reuse);
+      outer.set(k, nest.loop_at(*roles.statement(r), k).outer);
+    }
+    write("reuse<bytes", loops, reuse, bytes);
+    write("bytes<reuse", loops, bytes, reuse);
+    write("outer<bytes", loops, outer, bytes);
+    write("bytes<outer", loops, bytes, outer);
   }
   sink.prefix("relation.all.");
-  const size_t loops = nest.loops.size();
-  auto bytes = [&](size_t k) { return nest.loops[k].bytes; };
-  auto flops = [&](size_t k) { return nest.loops[k].flops; };
-  auto outer = [&](size_t k) { return nest.loops[k].outer; };
-  auto intensity = [&](size_t k) { return nest.loops[k].bytes > 0 ? nest.loops[k].flops / nest.loops[k].bytes : 0.0; };
-  relate(loops, flops, bytes, out);
-  write("flops<bytes");
-  relate(loops, intensity, bytes, out);
-  write("intensity<bytes");
-  relate(loops, outer, bytes, out);
-  write("outer<bytes");
-  relate(loops, bytes, outer, out);
-  write("bytes<outer");
+  const size_t loops = std::min(nest.loops.size(), LoopValues::kMaxLoops);
+  for (size_t k = 0; k < loops; ++k) {
+    const LoopContext& loop = nest.loops[k];
+    bytes.set(k, loop.bytes);
+    flops.set(k, loop.flops);
+    outer.set(k, loop.outer);
+    intensity.set(k, loop.bytes > 0 ? loop.flops / loop.bytes : 0);
+  }
+  write("flops<bytes", loops, flops, bytes);
+  write("intensity<bytes", loops, intensity, bytes);
+  write("outer<bytes", loops, outer, bytes);
+  write("bytes<outer", loops, bytes, outer);
 }
 
 }  // namespace tensmith
