@@ -87,8 +87,8 @@ TEST(SimplifyStmtTest, PredicatesAndAllocations) {
   EXPECT_EQ(simple("  for y in [0, 8):\n    C[y if y < 8] = A[y if y < 8]\n"), "  for y in [0, 8):\n    C[y] = A[y]\n");
   EXPECT_EQ(simple("  for y in [0, 8):\n    C[y if y > 8] = A[y]\n"), "  pass\n");
   EXPECT_EQ(simple("  alloc T: float32[8] local:\n    for y in [0, 0):\n      T[y] = A[y]\n"), "  pass\n");
-  EXPECT_EQ(simple("  for y in [0, 8):\n    prefetch(A[y + y], 3)\n    C[y + 0] = A[y]\n"),
-            "  for y in [0, 8):\n    prefetch(A[y*2], 3)\n    C[y] = A[y]\n");
+  EXPECT_EQ(simple("  for y in [0, 8):\n    prefetch A[y + y] into L1\n    C[y + 0] = A[y]\n"),
+            "  for y in [0, 8):\n    prefetch A[y*2] into L1\n    C[y] = A[y]\n");
 }
 
 TEST(SimplifyStmtTest, UnchangedStatementsAreTheSameNode) {
