@@ -224,13 +224,14 @@ std::vector<Record> Database::records(const RecordKey& key) const {
   return records;
 }
 
-std::optional<std::pair<Record, bool>> Database::best(const RecordKey& key) const {
+std::optional<std::pair<Record, bool>> Database::best(const RecordKey& key, std::optional<uint64_t> fingerprint) const {
   const auto found = by_hash_.find(hash_value(key));
   if (found == by_hash_.end()) return std::nullopt;
   // Only what can win is parsed: the confirmations, and the trials faster than the winner of the newest comparison.
   std::vector<std::pair<uint32_t, Record>> taken;
   std::vector<Record> records;
   bool clean = true;
+  const auto matches = [&](const Record& record) { return !fingerprint || record.space_fingerprint == *fingerprint; };
   const auto take = [&](RecordKind kind, double at_most) {
     for (uint32_t position : found->second) {
       Entry& entry = entries_[position];
@@ -238,7 +239,7 @@ std::optional<std::pair<Record, bool>> Database::best(const RecordKey& key) cons
       if (entry.damaged || summary.kind != kind || summary.best_seconds <= 0.0) continue;
       if (summary.best_seconds > at_most) continue;
       std::optional<Record> record = decode(entry);
-      clean = clean && record && record->key == key && record->ok();
+      clean = clean && record && record->key == key && record->ok() && matches(*record);
       if (record) taken.emplace_back(position, std::move(*record));
     }
     std::sort(taken.begin(), taken.end(), [](const auto& a, const auto& b) {
@@ -258,15 +259,23 @@ std::optional<std::pair<Record, bool>> Database::best(const RecordKey& key) cons
     }
   }
   take(RecordKind::kTrial, bar);
-  if (!clean) records = this->records(key);
+  if (!clean) {
+    records = this->records(key);
+    std::erase_if(records, [&](const Record& record) { return !matches(record); });
+  }
   const std::optional<BestRecord> best = choose_best(records);
   if (!best) return std::nullopt;
   return std::pair(std::move(records[best->position]), best->confirmed);
 }
 
-Lookup Database::lookup(const RecordKey& key) const {
+Lookup Database::lookup(const RecordKey& key, std::optional<uint64_t> fingerprint) const {
   Lookup lookup;
-  if (auto exact = best(key)) {
+  auto exact = best(key, fingerprint);
+  if (!exact && fingerprint) {
+    exact = best(key);
+    if (exact) lookup.note = fmt::format("the record of {} is of another version of the search space", to_string(key));
+  }
+  if (exact) {
     lookup.source = Lookup::Source::kExact;
     lookup.record = std::move(exact->first);
     lookup.confirmed = exact->second;

@@ -5,8 +5,8 @@ namespace tensmith {
 namespace {
 
 /// Points looked at in one proposal: more than the enumeration limit, so a small space is always seen as a whole, and
-/// few enough that a space without valid points ends in seconds.
-constexpr int64_t kPointsPerProposal = int64_t{1} << 24;
+/// few enough that a space without valid points ends soon.
+constexpr int64_t kPointsPerProposal = int64_t{1} << 22;
 
 class GridSearch final : public SearchStrategy {
  public:

@@ -23,6 +23,16 @@ void draw_point(const ConfigSpace& space, Rng& rng, Config& config) {
   }
 }
 
+void point_at(const ConfigSpace& space, uint64_t index, Config& config) {
+  const auto knobs = space.knobs();
+  config.choices.resize(knobs.size());
+  for (size_t i = knobs.size(); i-- > 0;) {
+    const uint64_t count = knobs[i].choices.size();
+    config.choices[i] = static_cast<uint16_t>(index % count);
+    index /= count;
+  }
+}
+
 bool next_point(const ConfigSpace& space, Config& config) {
   const auto knobs = space.knobs();
   for (size_t i = knobs.size(); i-- > 0;) {
@@ -76,10 +86,11 @@ std::optional<Config> ValidSampler::from_order(const IndexSet& seen) {
   }
   // Seen and invalid points stay so: the position never has to go back, except for points that were passed over by a
   // caller which then did not mark them as seen.
+  Config config;
   while (position_ < order_.size()) {
     const uint64_t index = order_[position_++];
     if (seen.contains(index)) continue;
-    Config config = space_.at(index);
+    point_at(space_, index, config);
     if (space_.valid(config)) return config;
   }
   return std::nullopt;
@@ -143,9 +154,10 @@ std::optional<Config> ValidSampler::any(Rng& rng) {
   if (!known_.empty()) return known_[rng.uniform_int(uint64_t{known_.size()})];
   std::optional<Config> found;
   if (small_) {
-    for (uint64_t step = 0, start = rng.uniform_int(space_.size()); step < space_.size() && !found; ++step) {
-      config = space_.at((start + step) % space_.size());
+    draw_point(space_, rng, config);
+    for (uint64_t step = space_.size(); step > 0 && !found; --step) {
       if (space_.valid(config)) found = config;
+      next_point(space_, config);
     }
   } else {
     found = by_rejection({}, kLongAttempts);

@@ -19,6 +19,9 @@ inline constexpr uint64_t kEnumerationLimit = uint64_t{1} << 20;
 /// A uniformly drawn point of the product, constraints ignored.
 void draw_point(const ConfigSpace& space, Rng& rng, Config& config);
 
+/// The point of an index, without the checks and the allocation of ConfigSpace::at.
+void point_at(const ConfigSpace& space, uint64_t index, Config& config);
+
 /// Moves to the next point in index order; false (and the first point again) after the last.
 bool next_point(const ConfigSpace& space, Config& config);
 

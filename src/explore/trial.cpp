@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 namespace tensmith {
 namespace {
@@ -12,6 +11,9 @@ constexpr std::array<std::string_view, kTrialStatusCount> kNames = {
     "ok",    "invalid config", "build error", "build timeout", "run timeout",
     "crash", "hang",           "wild store",  "wrong output",  "worker lost",
 };
+
+/// No call of a function takes less.
+constexpr double kLeastSeconds = 1e-10;
 
 }  // namespace
 
@@ -23,19 +25,20 @@ std::optional<TrialStatus> parse_trial_status(std::string_view text) {
   return static_cast<TrialStatus>(found - kNames.begin());
 }
 
+void normalize_times(TrialResult& result) {
+  std::erase_if(result.seconds, [](double seconds) { return !std::isfinite(seconds); });
+  for (double& seconds : result.seconds) seconds = std::max(seconds, kLeastSeconds);
+  if (result.status != TrialStatus::kOk) {
+    result.seconds.clear();
+  } else if (result.seconds.empty()) {
+    result.status = TrialStatus::kWorkerLost;
+    result.error = "the measurement gave no time";
+  }
+}
+
 Observation observe(const TrialResult& result) {
   Observation observation{result.config, result.status, 0.0};
-  if (!observation.ok()) return observation;
-  double best = std::numeric_limits<double>::infinity();
-  for (double seconds : result.seconds) {
-    if (std::isfinite(seconds)) best = std::min(best, seconds);
-  }
-  if (!std::isfinite(best)) {
-    observation.status = TrialStatus::kWorkerLost;
-  } else {
-    // Below a tenth of a nanosecond no call of a function is believable.
-    observation.seconds = std::max(best, 1e-10);
-  }
+  if (observation.ok()) observation.seconds = *std::min_element(result.seconds.begin(), result.seconds.end());
   return observation;
 }
 

@@ -117,13 +117,9 @@ class Tuner {
         batch,
         [&](size_t position, TrialResult trial) {
           trial.config = batch[position];
-          const Observation observation = observe(trial);
-          if (observation.status != trial.status) {
-            trial.status = observation.status;
-            trial.error = "the measurement gave no time";
-          }
+          normalize_times(trial);
           if (trial.date.empty()) trial.date = utc_timestamp();
-          observations[position] = observation;
+          observations[position] = observe(trial);
           accept(trial);
         },
         [&] { return interrupted() || out_of_time() || !result_.store_error.empty(); });
@@ -141,7 +137,7 @@ class Tuner {
     record.knobs = knob_values(space_, trial.config);
     if (task_.trace) record.trace = task_.trace(trial.config);
     record.status = trial.status;
-    if (trial.status == TrialStatus::kOk) record.seconds = trial.seconds;
+    record.seconds = trial.seconds;
     record.error = trial.error;
     record.build_seconds = trial.build_seconds;
     record.run_seconds = trial.run_seconds;
@@ -250,9 +246,11 @@ class Tuner {
       record.kind = RecordKind::kConfirmation;
       record.knobs = knob_values(space_, configs[i]);
       if (task_.trace) record.trace = task_.trace(configs[i]);
-      record.status = compared[i].status;
-      if (record.status == TrialStatus::kOk) record.seconds = compared[i].seconds;
-      record.error = compared[i].error;
+      TrialResult times{configs[i], compared[i].status, compared[i].seconds, compared[i].error};
+      normalize_times(times);
+      record.status = times.status;
+      record.seconds = times.seconds;
+      record.error = times.error;
       record.date = date;
       record.trial = result_.trials;
       record.comparison = name;

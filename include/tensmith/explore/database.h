@@ -24,7 +24,7 @@ struct Lookup {
   Source source = Source::kNone;
   std::optional<Record> record;
   bool confirmed = false;  ///< the record won an interleaved comparison
-  std::string note;        ///< what was found instead of the key, one sentence; empty when exact
+  std::string note;        ///< what was found instead of the key, one sentence; empty when all is as asked
 };
 
 /// How far apart two workloads are for the purpose of reusing a config: 0 when equal, about 1 for each halving or
@@ -66,10 +66,11 @@ class Database : public RecordSink {
   std::vector<RecordKey> keys() const;
   /// All records of the key by date, equal dates in file order.
   std::vector<Record> records(const RecordKey& key) const;
-  /// What choose_best gives for the key's records, without parsing all of them.
-  std::optional<std::pair<Record, bool>> best(const RecordKey& key) const;
-  /// The best record of the key, or of the nearest key that has one.
-  Lookup lookup(const RecordKey& key) const;
+  /// What choose_best gives for the key's records, without parsing all of them. With a fingerprint, records of other
+  /// spaces are left out: after a template has changed, new results count, not faster claims about the old one.
+  std::optional<std::pair<Record, bool>> best(const RecordKey& key, std::optional<uint64_t> fingerprint = {}) const;
+  /// The best record of the key and fingerprint, else of the key, else of the nearest key that has one.
+  Lookup lookup(const RecordKey& key, std::optional<uint64_t> fingerprint = {}) const;
 
   /// What is known of a record without parsing it.
   struct Summary {
