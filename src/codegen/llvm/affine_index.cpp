@@ -20,7 +20,7 @@ void AffineIndex::add(const Term& term) {
 
 void AffineIndex::add_scaled(const AffineIndex& other, int64_t scale) {
   constant += other.constant * scale;
-  for (const Term& term : other.terms) add({term.atom, term.coefficient * scale, term.level});
+  for (const Term& term : other.terms) add({term.atom, term.coefficient * scale, term.level, term.is_loop_index});
 }
 
 std::optional<int64_t> Emitter::constant_of(Expr e) const {
@@ -97,7 +97,7 @@ void Emitter::linearize(Expr e, int64_t scale, AffineIndex& out) {
     } else if (binding.affine) {
       out.add_scaled(*binding.affine, scale);
     } else {
-      out.add({binding.wide, scale, binding.level});
+      out.add({binding.wide, scale, binding.level, binding.is_loop_index});
     }
     return;
   }

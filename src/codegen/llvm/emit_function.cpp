@@ -75,6 +75,7 @@ Emitter::AddressScope::~AddressScope() {
     state_.addresses.erase(state_.address_log.back());
     state_.address_log.pop_back();
   }
+  state_.reloads.clear();
 }
 
 llvm::BasicBlock* Emitter::new_block(const char* name) {
@@ -108,6 +109,7 @@ void Emitter::begin_body(llvm::Function* function, Stmt body) {
   builder_.SetInsertPoint(state_.exit);
   state_.status = builder_.CreatePHI(builder_.getInt32Ty(), 2, "status");
   builder_.SetInsertPoint(start);
+  state_.reloads.set_capacity(module_.target.vector_registers + kReloadSlack);
   if (body) allocate_scratch(body);
 }
 
@@ -119,6 +121,7 @@ void Emitter::allocate_scratch(Stmt body) {
     if (state_.buffers.contains(buffer)) continue;
     if (wants_stack(buffer) && state_.stack_bytes + buffer_bytes(buffer) <= kStackFrameBytes) {
       state_.buffers[buffer] = bind_stack_buffer(buffer);
+      state_.on_stack.insert(buffer);
     } else {
       state_.buffers[buffer] = nullptr;
       heap.push_back(buffer);

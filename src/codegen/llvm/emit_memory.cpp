@@ -1,13 +1,23 @@
 #include <fmt/format.h>
 
+#include <llvm/IR/InlineAsm.h>
+
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "codegen/llvm/emitter.h"
 #include "tensmith/ir/visit.h"
 #include "tensmith/support/error.h"
 
 namespace tensmith {
+
+namespace {
+
+/// More pointers than this in one loop cost more registers than the multiplications they save.
+constexpr size_t kMaxSteppedPointers = 8;
+
+}  // namespace
 
 /// Elements between neighbours of the last index.
 int64_t Emitter::last_stride(Buffer buffer, size_t count) const {
@@ -21,10 +31,29 @@ llvm::Value* Emitter::buffer_pointer(Buffer buffer) const {
   return it->second;
 }
 
-llvm::Value* Emitter::address(Buffer buffer, const AffineIndex& index, uint64_t* alignment) {
+llvm::Value* Emitter::step_pointer(Loop& loop, Value* start, int64_t bytes) {
+  for (const SteppedPointer& known : loop.stepped) {
+    if (known.start == start && known.bytes == bytes) return known.pointer;
+  }
+  llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+  builder_.SetInsertPoint(loop.preheader->getTerminator());
+  Value* first = start;
+  if (!llvm::isa<llvm::ConstantInt>(loop.begin)) {
+    first = builder_.CreateGEP(builder_.getInt8Ty(), start, builder_.CreateMul(loop.begin, i64(bytes)));
+  }
+  builder_.SetInsertPoint(loop.index->getParent(), loop.index->getParent()->begin());
+  llvm::PHINode* pointer = builder_.CreatePHI(builder_.getPtrTy(), 2);
+  pointer->addIncoming(first, loop.preheader);
+  loop.stepped.push_back({start, bytes, pointer});
+  return pointer;
+}
+
+Emitter::Address Emitter::locate(Buffer buffer, const AffineIndex& index) {
   const int64_t bytes = buffer->type.element_bytes();
   std::vector<AffineIndex::Term> terms = index.terms;
-  std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.level < b.level; });
+  std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.level, !a.is_loop_index) < std::pair(b.level, !b.is_loop_index);
+  });
 
   uint64_t grain = static_cast<uint64_t>(index.constant);
   Value* pointer = buffer_pointer(buffer);
@@ -32,6 +61,13 @@ llvm::Value* Emitter::address(Buffer buffer, const AffineIndex& index, uint64_t*
     if (term.coefficient == 0) continue;
     grain = std::gcd(grain, static_cast<uint64_t>(term.coefficient));
     const int64_t scale = term.coefficient * bytes;
+    if (term.is_loop_index) {
+      Loop& loop = state_.loops[static_cast<size_t>(term.level) - 1];
+      if (loop.stepped.size() < kMaxSteppedPointers) {
+        pointer = step_pointer(loop, pointer, scale);
+        continue;
+      }
+    }
     const AddressKey key{pointer, term.atom, scale};
     auto it = state_.addresses.find(key);
     if (it == state_.addresses.end()) {
@@ -44,11 +80,27 @@ llvm::Value* Emitter::address(Buffer buffer, const AffineIndex& index, uint64_t*
     }
     pointer = it->second;
   }
-  if (index.constant != 0) {
-    pointer = builder_.CreateGEP(builder_.getInt8Ty(), pointer, i64(index.constant * bytes));
+  return {pointer, index.constant * bytes, std::gcd(kBufferAlignment, grain * static_cast<uint64_t>(bytes))};
+}
+
+llvm::Value* Emitter::pointer_to(const Address& address) {
+  if (address.offset == 0) return address.base;
+  return builder_.CreateGEP(builder_.getInt8Ty(), address.base, i64(address.offset));
+}
+
+llvm::Value* Emitter::pointer_to_read(Buffer buffer, const Address& address, int64_t bytes) {
+  // A stack array must stay visible, or it cannot become registers.
+  if (state_.on_stack.contains(buffer)) return pointer_to(address);
+  const auto registers = static_cast<int>((bytes + module_.target.vector_bytes - 1) / module_.target.vector_bytes);
+  const ReloadModel::Key key{address.base, address.offset};
+  Value* base = state_.reloads.use(key, registers);
+  if (base == nullptr) {
+    auto* type = llvm::FunctionType::get(builder_.getPtrTy(), {builder_.getPtrTy()}, false);
+    auto* copy = llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false);
+    base = builder_.CreateCall(copy, {address.base});
+    state_.reloads.set_copy(key, base);
   }
-  *alignment = std::gcd(kBufferAlignment, grain * static_cast<uint64_t>(bytes));
-  return pointer;
+  return pointer_to({base, address.offset, address.alignment});
 }
 
 llvm::Value* Emitter::from_memory(Value* value, DataType type) {
@@ -72,8 +124,7 @@ llvm::Value* Emitter::lane_pointers(Buffer buffer, const AffineIndex& base, Expr
                                     const std::optional<int64_t>& stride) {
   const int lanes = index.type().lanes;
   const int64_t bytes = buffer->type.element_bytes();
-  uint64_t alignment = 1;
-  Value* start = address(buffer, base, &alignment);
+  Value* start = pointer_to(locate(buffer, base));
   Value* offsets = nullptr;
   if (stride) {
     std::vector<llvm::Constant*> steps;
@@ -92,19 +143,14 @@ llvm::Value* Emitter::load_lanes(const Load& n, const AffineIndex& base, const s
   const int64_t bytes = n.type.element_bytes();
   llvm::Type* element = memory_type(n.type.element());
   llvm::Type* vector = memory_type(n.type);
-  uint64_t alignment = 1;
-  const auto scalar_at = [&](int64_t offset) -> Value* {
+  const auto read_at = [&](int64_t offset, llvm::Type* type, int64_t size) -> Value* {
     AffineIndex index = base;
     index.constant += offset;
-    Value* pointer = address(n.buffer, index, &alignment);
-    return builder_.CreateAlignedLoad(element, pointer, llvm::Align(alignment));
+    const Address where = locate(n.buffer, index);
+    return builder_.CreateAlignedLoad(type, pointer_to_read(n.buffer, where, size), llvm::Align(where.alignment));
   };
-  const auto vector_at = [&](int64_t offset) -> Value* {
-    AffineIndex index = base;
-    index.constant += offset;
-    Value* pointer = address(n.buffer, index, &alignment);
-    return builder_.CreateAlignedLoad(vector, pointer, llvm::Align(alignment));
-  };
+  const auto scalar_at = [&](int64_t offset) { return read_at(offset, element, bytes); };
+  const auto vector_at = [&](int64_t offset) { return read_at(offset, vector, n.type.bytes()); };
   if (stride && *stride == 0) {
     Value* one = mask == nullptr ? scalar_at(0) : emit_guarded(builder_.CreateOrReduce(mask), [&] { return scalar_at(0); });
     Value* all = builder_.CreateVectorSplat(lanes, one);
@@ -112,8 +158,8 @@ llvm::Value* Emitter::load_lanes(const Load& n, const AffineIndex& base, const s
   }
   if (stride && *stride == 1) {
     if (mask == nullptr) return vector_at(0);
-    Value* pointer = address(n.buffer, base, &alignment);
-    return builder_.CreateMaskedLoad(vector, pointer, llvm::Align(alignment), mask,
+    const Address where = locate(n.buffer, base);
+    return builder_.CreateMaskedLoad(vector, pointer_to(where), llvm::Align(where.alignment), mask,
                                      llvm::Constant::getNullValue(vector));
   }
   if (stride && mask == nullptr) {
@@ -144,9 +190,9 @@ llvm::Value* Emitter::emit_load(const Load& n) {
   if (n.type.is_scalar()) {
     const auto read = [&]() -> Value* {
       if (count > 0) linearize(n.indices.back(), last_stride(n.buffer, count), base);
-      uint64_t alignment = 1;
-      Value* pointer = address(n.buffer, base, &alignment);
-      return from_memory(builder_.CreateAlignedLoad(memory_type(n.type), pointer, llvm::Align(alignment)), n.type);
+      const Address where = locate(n.buffer, base);
+      Value* pointer = pointer_to_read(n.buffer, where, n.type.bytes());
+      return from_memory(builder_.CreateAlignedLoad(memory_type(n.type), pointer, llvm::Align(where.alignment)), n.type);
     };
     if (mask == nullptr) return read();
     Value* saved = std::exchange(mask_, nullptr);
@@ -170,13 +216,12 @@ void Emitter::store_lanes(const Store& n, Value* value, const AffineIndex& base,
                           Value* mask) {
   const DataType type = n.value.type();
   const int lanes = type.lanes;
-  uint64_t alignment = 1;
   if (stride && *stride == 1) {
-    Value* pointer = address(n.buffer, base, &alignment);
+    const Address where = locate(n.buffer, base);
     if (mask == nullptr) {
-      builder_.CreateAlignedStore(value, pointer, llvm::Align(alignment));
+      builder_.CreateAlignedStore(value, pointer_to(where), llvm::Align(where.alignment));
     } else {
-      builder_.CreateMaskedStore(value, pointer, llvm::Align(alignment), mask);
+      builder_.CreateMaskedStore(value, pointer_to(where), llvm::Align(where.alignment), mask);
     }
     return;
   }
@@ -184,9 +229,9 @@ void Emitter::store_lanes(const Store& n, Value* value, const AffineIndex& base,
     for (int i = 0; i < lanes; ++i) {
       AffineIndex index = base;
       index.constant += i * *stride;
-      Value* pointer = address(n.buffer, index, &alignment);
-      builder_.CreateAlignedStore(builder_.CreateExtractElement(value, static_cast<uint64_t>(i)), pointer,
-                                  llvm::Align(alignment));
+      const Address where = locate(n.buffer, index);
+      builder_.CreateAlignedStore(builder_.CreateExtractElement(value, static_cast<uint64_t>(i)), pointer_to(where),
+                                  llvm::Align(where.alignment));
     }
     return;
   }
@@ -203,9 +248,8 @@ void Emitter::emit_store(const Store& n) {
     AffineIndex base = scalar_offset(n.buffer, n.indices, count == 0 ? 0 : count - 1);
     if (type.is_scalar()) {
       if (count > 0) linearize(n.indices.back(), last_stride(n.buffer, count), base);
-      uint64_t alignment = 1;
-      Value* pointer = address(n.buffer, base, &alignment);
-      builder_.CreateAlignedStore(value, pointer, llvm::Align(alignment));
+      const Address where = locate(n.buffer, base);
+      builder_.CreateAlignedStore(value, pointer_to(where), llvm::Align(where.alignment));
       return;
     }
     VectorIndex index;

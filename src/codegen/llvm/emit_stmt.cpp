@@ -58,11 +58,21 @@ void Emitter::emit(Stmt s) {
         for (Stmt child : n.stmts) emit(child);
       },
       [&](const If& n) { emit_if(n); }, [&](const Let& n) { emit_let(n); },
-      [&](const Allocate& n) {
-        TENSMITH_ICHECK(state_.buffers.contains(n.buffer), fmt::format("buffer '{}' was not prepared", n.buffer->name));
-        emit(n.body);
-      },
+      [&](const Allocate& n) { emit_allocate(n); },
       [&](const Prefetch& n) { emit_prefetch(n); });
+}
+
+void Emitter::emit_allocate(const Allocate& n) {
+  TENSMITH_ICHECK(state_.buffers.contains(n.buffer), fmt::format("buffer '{}' was not prepared", n.buffer->name));
+  const int64_t bytes = buffer_size(n.buffer) * n.buffer->type.element_bytes();
+  const int64_t registers = (bytes + module_.target.vector_bytes - 1) / module_.target.vector_bytes;
+  const int before = state_.reloads.capacity();
+  // What is as small as a register tile is taken to be one.
+  if (state_.on_stack.contains(n.buffer) && registers <= module_.target.vector_registers + 4) {
+    state_.reloads.set_capacity(before - static_cast<int>(registers));
+  }
+  emit(n.body);
+  state_.reloads.set_capacity(before);
 }
 
 void Emitter::bind_constant(VarRef var, int64_t value) {
@@ -116,14 +126,19 @@ void Emitter::emit_serial(const For& loop, Value* begin, Value* end, bool may_be
   llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2, ref(loop.var->name));
   index->addIncoming(begin, preheader);
 
-  state_.loops.push_back({preheader});
+  state_.loops.push_back({preheader, index, begin, {}});
   VarBinding binding;
   binding.wide = index;
   binding.value = loop.var->type.bits == 64 ? index : builder_.CreateTrunc(index, value_type(loop.var->type));
   binding.range = range;
   binding.level = level();
+  binding.is_loop_index = true;
   state_.vars[loop.var] = binding;
   emit(loop.body);
+  for (const SteppedPointer& stepped : state_.loops.back().stepped) {
+    Value* next = builder_.CreateGEP(builder_.getInt8Ty(), stepped.pointer, i64(stepped.bytes));
+    stepped.pointer->addIncoming(next, builder_.GetInsertBlock());
+  }
   state_.loops.pop_back();
 
   Value* next = builder_.CreateAdd(index, i64(1), "next", /*HasNUW=*/true, /*HasNSW=*/true);
@@ -219,6 +234,7 @@ void Emitter::emit_parallel(const For& loop) {
     binding.wide = nullptr;
     binding.affine.reset();
     binding.level = 0;
+    binding.is_loop_index = false;
     state_.vars[vars[i]] = binding;
   }
   begin_body(body, loop.body);
@@ -296,8 +312,7 @@ void Emitter::emit_prefetch(const Prefetch& prefetch) {
     TENSMITH_ICHECK(linearize_vector(last, stride, vector), "a prefetch takes a scalar or a ramp");
     base.add_scaled(vector.base, 1);
   }
-  uint64_t alignment = 1;
-  Value* pointer = address(prefetch.buffer, base, &alignment);
+  Value* pointer = pointer_to(locate(prefetch.buffer, base));
   llvm::Function* intrinsic =
       llvm::Intrinsic::getDeclaration(&module_.module, llvm::Intrinsic::prefetch, {builder_.getPtrTy()});
   builder_.CreateCall(intrinsic, {pointer, builder_.getInt32(0),

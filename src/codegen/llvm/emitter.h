@@ -8,9 +8,11 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "codegen/llvm/reload_model.h"
 #include "tensmith/ir/ir.h"
 #include "tensmith/schedule/target.h"
 
@@ -18,6 +20,10 @@ namespace tensmith {
 
 /// Every buffer starts on this boundary (TENSMITH_ALIGNMENT of runtime.h).
 inline constexpr uint64_t kBufferAlignment = 64;
+
+/// Loaded values that may be kept beyond the registers that are free: folding loads into their users and the scheduler's
+/// freedom make up for as many.
+inline constexpr int kReloadSlack = 2;
 
 /// float16 or bfloat16: carried as their bits, computed with as float32.
 inline bool is_half(DataType type) { return type.is_float() && type.bits == 16; }
@@ -39,6 +45,7 @@ struct AffineIndex {
     llvm::Value* atom;  ///< int64
     int64_t coefficient;
     int level;  ///< loops of the function inside which the atom is defined; 0 = function entry
+    bool is_loop_index = false;  ///< the index of the loop of that level
   };
   std::vector<Term> terms;
   int64_t constant = 0;
@@ -57,8 +64,10 @@ struct IndexRange {
 /// Turns one Function into LLVM IR.
 ///
 /// Placement. Address arithmetic is emitted at the loop level where its operands are known (in the preheader of the
-/// first loop that does not change them), outermost terms first, so that no pass has to hoist or reassociate it and
-/// accesses that differ by a constant share a base register.
+/// first loop that does not change them), outermost terms first, and what a loop's index contributes becomes a pointer
+/// that the loop steps. So no pass has to hoist, reassociate or strength-reduce it, and accesses that differ by a constant
+/// share a base register.
+/// Registers. Loads that LLVM would merge although registers are short are kept apart, see reload_model.h.
 /// Lazy selects. `mask_` holds the lanes whose value is wanted while an arm of a vector select is emitted; loads and
 /// divisions then touch these lanes only. A scalar select whose arms could trap becomes a branch.
 class Emitter {
@@ -78,9 +87,19 @@ class Emitter {
     std::optional<AffineIndex> affine;  ///< the variable in terms of others
     IndexRange range;
     int level = 0;
+    bool is_loop_index = false;
+  };
+  /// A pointer that a loop steps: `start` before the loop, `bytes` further at every iteration.
+  struct SteppedPointer {
+    Value* start;
+    int64_t bytes;
+    llvm::PHINode* pointer;
   };
   struct Loop {
     llvm::BasicBlock* preheader;
+    llvm::PHINode* index;
+    Value* begin;
+    std::vector<SteppedPointer> stepped;
   };
   /// A key of an address computation that can be used again.
   struct AddressKey {
@@ -106,12 +125,17 @@ class Emitter {
     std::unordered_map<AddressKey, Value*, AddressKeyHash> addresses;
     std::vector<AddressKey> address_log;
     int64_t stack_bytes = 0;
+    std::unordered_set<Buffer> on_stack;
+    ReloadModel reloads;
     bool inside_parallel = false;
   };
-  /// Forgets, at its end, address computations made during it: they stand in blocks that do not dominate what follows.
+  /// Control flow begins. Forgets, at its end, address computations made during it: they stand in blocks that do not
+  /// dominate what follows.
   class AddressScope {
    public:
-    explicit AddressScope(FunctionState& state) : state_(state), mark_(state.address_log.size()) {}
+    explicit AddressScope(FunctionState& state) : state_(state), mark_(state.address_log.size()) {
+      state_.reloads.clear();
+    }
     ~AddressScope();
 
    private:
@@ -138,6 +162,7 @@ class Emitter {
   void emit_if(const If& branch);
   void emit_let(const Let& let);
   void emit_prefetch(const Prefetch& prefetch);
+  void emit_allocate(const Allocate& allocate);
   void bind_constant(VarRef var, int64_t value);
 
   // emit_expr.cpp
@@ -176,7 +201,16 @@ class Emitter {
   std::optional<int64_t> constant_of(Expr e) const;
   AffineIndex scalar_offset(Buffer buffer, Array<Expr> indices, size_t count);
   int64_t last_stride(Buffer buffer, size_t count) const;
-  Value* address(Buffer buffer, const AffineIndex& index, uint64_t* alignment);
+  struct Address {
+    Value* base;       ///< everything that varies
+    int64_t offset;    ///< constant bytes after it
+    uint64_t alignment;
+  };
+  Address locate(Buffer buffer, const AffineIndex& index);
+  Value* step_pointer(Loop& loop, Value* start, int64_t bytes);
+  Value* pointer_to(const Address& address);
+  /// Where to read `bytes` from.
+  Value* pointer_to_read(Buffer buffer, const Address& address, int64_t bytes);
   Value* buffer_pointer(Buffer buffer) const;
   Value* emit_load(const Load& n);
   Value* load_lanes(const Load& n, const AffineIndex& base, const std::optional<int64_t>& stride, Value* mask);

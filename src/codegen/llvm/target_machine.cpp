@@ -50,6 +50,7 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target& target) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   options.NoTrappingFPMath = true;
+  options.MCOptions.AsmVerbose = true;  // tells spills in assembly text
   std::unique_ptr<llvm::TargetMachine> machine(
       backend.createTargetMachine(triple, target.cpu, llvm_feature_string(target), options, llvm::Reloc::PIC_,
                                   llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));

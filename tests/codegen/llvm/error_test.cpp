@@ -92,7 +92,7 @@ TEST_F(LlvmErrors, MissingSymbols) {
 TEST_F(LlvmErrors, SupportedEntryTellsOfThisCpu) {
   const Function function = parse_function(kAdd);
   const auto supported = [&](const char* text) {
-    const CompiledModule compiled = compile({&function, 1}, parse_target(text));
+    const CompiledModule compiled = compile({&function, 1}, parse_target(text), {.supported_entry = true});
     const LoadedModule module = LoadedModule::load(compiled.object);
     return reinterpret_cast<int (*)()>(module.symbol("add_supported"))();
   };

@@ -12,6 +12,7 @@
 ///   int NAME(void* in0, ..., void* out0)    the operator
 ///   int NAME_packed(void* const* args)      the same with the pointers in an array, in the same order
 ///   int NAME_supported(void)                1 when the CPU that runs it has all the features the code was made for
+///                                           (with CompileOptions::supported_entry)
 /// Both entries return 0, or a tensmith_status of runtime.h when scratch memory cannot be had or a parallel section fails.
 /// Every pointer is 64-byte aligned and the regions do not overlap.
 ///
@@ -29,6 +30,8 @@ struct CompileOptions {
   bool object = true;     ///< fill CompiledModule::object
   bool ll = false;        ///< fill CompiledModule::ll
   bool assembly = false;  ///< fill CompiledModule::assembly
+  /// Add NAME_supported, for code that is shipped to other machines.
+  bool supported_entry = false;
 };
 
 struct CompiledModule {
