@@ -14,7 +14,7 @@
 namespace tensmith::peers {
 namespace {
 
-constexpr double kShortestRepetition = 5e-6;
+constexpr double kShortestRepetition = 20e-6;
 constexpr std::size_t kLine = 64;
 
 #if defined(__SSE2__)

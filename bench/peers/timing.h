@@ -15,7 +15,7 @@ struct Round {
 };
 
 /// Calls `run` until the timed repetitions add up to `min_seconds`, at least once. Hot: one call before is not timed,
-/// and a repetition of a very short kernel is as many calls as 5 us take, so that the clock's own cost does not count.
+/// and a repetition of a very short kernel is as many calls as 20 us take, so that the clock's own cost does not count.
 /// Flushed: the operands are put out of all caches before every repetition, which is then one call.
 Round time_round(PreparedPeer& peer, double min_seconds, bool flush);
 
