@@ -151,14 +151,16 @@ TEST(RelationFeature, OfTheFigure) {
   ArenaScope scope(arena);
   FeatureExtractor extractor({}, FeatureSet::kRelation);
   const std::vector<float> row = extractor.extract(parse_function(test::kMatmul8));
-  // B is the consecutive read: its bytes are 256 (y), 256 (x), 32 (k), around it 1, 8, 64 iterations, reuse 8, 1, 1.
-  const float outer[] = {0, 0, 0, lg(64), lg(64), lg(64)};  // below 2, 8, 32, 128, 512
-  const float reuse[] = {0, 0, 0, lg(1), lg(8), lg(8)};
+  // The innermost loop is k, along which A and B both move by 8, so read0 is A and read1 B, as in the text.
+  // B: 256 bytes in y, 256 in x, 32 in k; executed 512, 64, 8 times, reused 8, 1, 1 times.
+  const float count[] = {0, 0, 0, lg(8), lg(512)};  // fewer bytes than 2, 8, 32, 128, 512
+  const float reuse[] = {0, 0, 0, lg(1), lg(8)};
+  const float bytes[] = {0, 0, lg(32), lg(256), lg(256)};  // executed less often than 2, 8, 32, 128, 512 times
   for (int t = 0; t < 5; ++t) {
-    // The innermost loop of the main statement is k, along which B moves by 8 and A by 8; text order decides, so read0 is A.
     const std::string name = ".t" + std::to_string(t);
-    EXPECT_NEAR(column(row, "relation.read1.outer<bytes" + name, FeatureSet::kRelation), outer[t], 1e-4) << t;
+    EXPECT_NEAR(column(row, "relation.read1.count<bytes" + name, FeatureSet::kRelation), count[t], 1e-4) << t;
     EXPECT_NEAR(column(row, "relation.read1.reuse<bytes" + name, FeatureSet::kRelation), reuse[t], 1e-4) << t;
+    EXPECT_NEAR(column(row, "relation.read1.bytes<count" + name, FeatureSet::kRelation), bytes[t], 1e-4) << t;
   }
   // C: 4 bytes and reuse 8 in k.
   EXPECT_NEAR(column(row, "relation.store.reuse<bytes.t0", FeatureSet::kRelation), 0, 1e-4);

@@ -107,7 +107,8 @@ struct NestAnalyzer::Impl {
   double useful = 1;
   OpCounts* ops = nullptr;  ///< of the statement whose value is being walked
   uint16_t* statement_guards = nullptr;
-  Buffer stored = nullptr;  ///< of that statement
+  const Store* stored = nullptr;  ///< that statement
+  size_t stored_touch = 0;
   bool* updates = nullptr;
 
   void run(const Function& function) {
@@ -131,10 +132,12 @@ struct NestAnalyzer::Impl {
 
   // ---- statements ----
 
+  /// The commonest kinds are told apart before `match`: its twelve callables cost more than the work for most nodes.
   void visit(Stmt s) {
+    if (const For* n = s.as<For>()) return visit_for(*n);
+    if (const Store* n = s.as<Store>()) return visit_store(*n);
     match(
-        s, [&](const For& n) { visit_for(n); },
-        [&](const Store& n) { visit_store(n); },
+        s, [](const For&) {}, [](const Store&) {},
         [&](const Seq& n) {
           for (Stmt c : n.stmts) visit(c);
         },
@@ -217,10 +220,11 @@ struct NestAnalyzer::Impl {
     bool accumulates = false;
     ops = &counts;
     statement_guards = &value_guards;
-    stored = n.buffer;
+    stored = &n;
     updates = &accumulates;
     const size_t index = nest.statements.size() - 1;
     touch(n.buffer, n.indices, TouchKind::kStore);
+    stored_touch = nest.touches.size() - 1;
     value(n.value);
     if (n.predicate) value(n.predicate);
     ops = nullptr;
@@ -260,17 +264,20 @@ struct NestAnalyzer::Impl {
   }
 
   void value(Expr e) {
+    if (const Binary* n = e.as<Binary>()) {
+      count_binary(*n);
+      value(n->a);
+      value(n->b);
+      return;
+    }
+    if (const Load* n = e.as<Load>()) return value_load(*n);
     match(
         e, [](const IntImm&) {}, [](const FloatImm&) {}, [](const Var&) {},
         [&](const Cast& n) {
           ops->cast += 1;
           value(n.value);
         },
-        [&](const Binary& n) {
-          count_binary(n);
-          value(n.a);
-          value(n.b);
-        },
+        [](const Binary&) {},
         [&](const Not& n) {
           ops->compare += 1;
           value(n.value);
@@ -282,11 +289,7 @@ struct NestAnalyzer::Impl {
           value(n.if_true);
           value(n.if_false);
         },
-        [&](const Load& n) {
-          if (n.buffer == stored) *updates = true;
-          touch(n.buffer, n.indices, TouchKind::kLoad);
-          if (n.predicate) value(n.predicate);
-        },
+        [](const Load&) {},
         [&](const Ramp& n) { value(n.base); }, [&](const Broadcast& n) { value(n.value); },
         [&](const Call& n) {
           if (n.intrinsic == Intrinsic::kFma) {
@@ -299,6 +302,30 @@ struct NestAnalyzer::Impl {
           for (Expr a : n.args) value(a);
         },
         [&](const Reduce& n) { value(n.value); });
+  }
+
+  void value_load(const Load& n) {
+    if (n.buffer == stored->buffer) *updates = true;
+    if (n.buffer == stored->buffer && same_indices(n.indices, stored->indices)) {
+      touch_again(stored_touch);
+    } else {
+      touch(n.buffer, n.indices, TouchKind::kLoad);
+    }
+    if (n.predicate) value(n.predicate);
+  }
+
+  static bool same_indices(const Array<Expr>& a, const Array<Expr>& b) {
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same_index);
+  }
+
+  static bool same_index(Expr a, Expr b) {
+    if (a.same_as(b)) return true;
+    const Binary* x = a.as<Binary>();
+    const Binary* y = b.as<Binary>();
+    if (x != nullptr && y != nullptr) return x->op == y->op && same_index(x->a, y->a) && same_index(x->b, y->b);
+    const IntImm* i = a.as<IntImm>();
+    const IntImm* j = b.as<IntImm>();
+    return i != nullptr && j != nullptr && i->value == j->value;
   }
 
   void count_binary(const Binary& n) {
@@ -319,12 +346,15 @@ struct NestAnalyzer::Impl {
 
   /// Adds `scale` times the value of `e` to `out`.
   void linear(Expr e, double scale, LinearIndex& out) {
+    if (const Binary* n = e.as<Binary>()) return linear_binary(*n, scale, out);
+    if (const Var* n = e.as<Var>()) return linear_var(n, scale, out);
+    if (const IntImm* n = e.as<IntImm>()) {
+      out.constant += scale * static_cast<double>(n->value);
+      return;
+    }
     match(
-        e, [&](const IntImm& n) { out.constant += scale * static_cast<double>(n.value); },
-        [&](const FloatImm&) { out.gather = true; },
-        [&](const Var& n) { linear_var(&n, scale, out); },
-        [&](const Cast& n) { linear(n.value, scale, out); },
-        [&](const Binary& n) { linear_binary(n, scale, out); },
+        e, [](const IntImm&) {}, [&](const FloatImm&) { out.gather = true; }, [](const Var&) {},
+        [&](const Cast& n) { linear(n.value, scale, out); }, [](const Binary&) {},
         [&](const Not& n) { linear(n.value, scale, out); },
         [&](const Select& n) { linear_either(n.if_true, n.if_false, scale, out); },
         [&](const Load& n) { linear_gather(n, out); },
@@ -462,6 +492,17 @@ struct NestAnalyzer::Impl {
     f.size = size;
     buffers.push_back(f);
     return static_cast<uint16_t>(buffers.size() - 1);
+  }
+
+  /// A load of the element that touch `first` of the same statement touches.
+  void touch_again(size_t first) {
+    Touch t = nest.touches[first];
+    t.kind = TouchKind::kLoad;
+    const uint32_t from = t.first_context;
+    t.first_context = static_cast<uint32_t>(nest.contexts.size());
+    nest.contexts.resize(nest.contexts.size() + path.size());
+    std::copy_n(nest.contexts.begin() + from, path.size(), nest.contexts.begin() + t.first_context);
+    nest.touches.push_back(t);
   }
 
   void touch(Buffer buffer, const Array<Expr>& indices, TouchKind kind) {

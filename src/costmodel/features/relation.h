@@ -46,11 +46,13 @@ struct LoopValues {
   }
 };
 
-/// Writes the relation columns: for each role the relations of touched bytes, reuse and outer loop length among the
-/// loops around the access; for all loops those of touched bytes, arithmetic and outer loop length.
+/// Writes the relation columns. For each role, over the loops around the access: bytes touched, reuse, and executions of the
+/// access while the loop runs once. For all loops: bytes touched, arithmetic, and arithmetic a byte. With a maximum as
+/// the paper has it, a pair tells something where both sides grow outwards; so it is the iterations inside a loop that are
+/// related to memory, not those outside (which are the total divided by them).
 template <typename Sink>
 void write_relations(Sink& sink, const NestContext& nest, const Roles& roles) {
-  LoopValues bytes, reuse, outer, flops, intensity;
+  LoopValues bytes, reuse, count, flops, intensity;
   auto write = [&](const char* pair, size_t loops, const LoopValues& i, const LoopValues& j) {
     double out[kRelationThresholds];
     relate(loops, [&](size_t k) { return i.value[k]; }, [&](size_t k) { return j.place[k]; }, out);
@@ -64,12 +66,12 @@ void write_relations(Sink& sink, const NestContext& nest, const Roles& roles) {
       const TouchContext& context = nest.context(*touch, k);
       bytes.set(k, context.count * touch->buffer->type.bytes());
       reuse.set(k, context.reuse);
-      outer.set(k, nest.loop_at(*roles.statement(r), k).outer);
+      count.set(k, context.count * context.reuse);
     }
     write("reuse<bytes", loops, reuse, bytes);
     write("bytes<reuse", loops, bytes, reuse);
-    write("outer<bytes", loops, outer, bytes);
-    write("bytes<outer", loops, bytes, outer);
+    write("count<bytes", loops, count, bytes);
+    write("bytes<count", loops, bytes, count);
   }
   sink.prefix("relation.all.");
   const size_t loops = std::min(nest.loops.size(), LoopValues::kMaxLoops);
@@ -77,13 +79,12 @@ void write_relations(Sink& sink, const NestContext& nest, const Roles& roles) {
     const LoopContext& loop = nest.loops[k];
     bytes.set(k, loop.bytes);
     flops.set(k, loop.flops);
-    outer.set(k, loop.outer);
     intensity.set(k, loop.bytes > 0 ? loop.flops / loop.bytes : 0);
   }
   write("flops<bytes", loops, flops, bytes);
+  write("bytes<flops", loops, bytes, flops);
   write("intensity<bytes", loops, intensity, bytes);
-  write("outer<bytes", loops, outer, bytes);
-  write("bytes<outer", loops, bytes, outer);
+  write("bytes<intensity", loops, bytes, intensity);
 }
 
 }  // namespace tensmith
