@@ -90,8 +90,10 @@ int64_t buffer_size(Buffer buffer) {
     }
   }
   if (overflow) {
+    std::string shape;
+    for (int64_t extent : buffer->shape) shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
     throw UserError(fmt::format("buffer '{}' with shape [{}] has more elements than a 64-bit index can address",
-                                buffer->name, fmt::join(buffer->shape.begin(), buffer->shape.end(), ", ")),
+                                buffer->name, shape),
                     "make the shape smaller");
   }
   return size;

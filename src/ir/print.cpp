@@ -307,11 +307,23 @@ class Printer {
       out_ += kMissing;
       return;
     }
-    out_ += fmt::format("{}: {}[{}] {}", name_of(buffer, buffer->name), to_string(buffer->type),
-                        fmt::join(buffer->shape.begin(), buffer->shape.end(), ", "), to_string(buffer->scope));
+    out_ += fmt::format("{}: {}", name_of(buffer, buffer->name), to_string(buffer->type));
+    numbers(buffer->shape);
+    out_ += ' ';
+    out_ += to_string(buffer->scope);
     if (!buffer->strides.empty()) {
-      out_ += fmt::format(" strides [{}]", fmt::join(buffer->strides.begin(), buffer->strides.end(), ", "));
+      out_ += " strides ";
+      numbers(buffer->strides);
     }
+  }
+
+  void numbers(const Array<int64_t>& items) {
+    out_ += '[';
+    for (size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) out_ += ", ";
+      out_ += std::to_string(items[i]);
+    }
+    out_ += ']';
   }
 
   void block(Stmt s) {

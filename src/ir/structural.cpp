@@ -4,7 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "tensmith/ir/visit.h"
 #include "tensmith/support/hash.h"
@@ -119,7 +120,7 @@ class Comparison {
     if (n.op != m.op || !same_axes) return false;
     for (size_t i = 0; i < n.axes.size(); ++i) pair(n.axes[i].var, m.axes[i].var);
     const bool result = equal(n.value, m.value);
-    for (size_t i = 0; i < n.axes.size(); ++i) unpair(n.axes[i].var, m.axes[i].var);
+    for (size_t i = n.axes.size(); i-- > 0;) unpair(n.axes[i].var, m.axes[i].var);
     return result;
   }
 
@@ -131,24 +132,22 @@ class Comparison {
   }
 
   void pair(const void* a, const void* b) {
-    left_to_right_[a] = b;
-    right_to_left_[b] = a;
+    bound_.push_back({a, b});
     renamed_ += a != b ? 1 : 0;
   }
   void unpair(const void* a, const void* b) {
-    left_to_right_.erase(a);
-    right_to_left_.erase(b);
+    bound_.pop_back();
     renamed_ -= a != b ? 1 : 0;
   }
   bool same(const void* a, const void* b) const {
-    const auto left = left_to_right_.find(a);
-    const auto right = right_to_left_.find(b);
-    if (left == left_to_right_.end() && right == right_to_left_.end()) return a == b;
-    return left != left_to_right_.end() && left->second == b && right != right_to_left_.end();
+    for (size_t i = bound_.size(); i-- > 0;) {
+      if (bound_[i].first == a || bound_[i].second == b) return bound_[i].first == a && bound_[i].second == b;
+    }
+    return a == b;
   }
 
-  std::unordered_map<const void*, const void*> left_to_right_;
-  std::unordered_map<const void*, const void*> right_to_left_;
+  /// What is in scope, innermost last: scopes are shallow, so that scanning beats a map.
+  std::vector<std::pair<const void*, const void*>> bound_;
   int renamed_ = 0;
 };
 
@@ -170,6 +169,7 @@ class Hasher {
     }
     add(static_cast<uint64_t>(e.kind()));
     add(type_bits(e.type()));
+    const size_t outer = bound_.size();
     match(
         e, [&](const IntImm& n) { add(static_cast<uint64_t>(n.value)); },
         [&](const FloatImm& n) { add(float_bits(n.value)); }, [&](const Var& n) { use(&n); }, [](const Cast&) {},
@@ -185,6 +185,7 @@ class Hasher {
           }
         });
     for_each_child(e, [&](Expr child) { visit(child); });
+    bound_.resize(outer);
     return hash_;
   }
 
@@ -194,6 +195,7 @@ class Hasher {
       return hash_;
     }
     add(kStatement + static_cast<uint64_t>(s.kind()));
+    const size_t outer = bound_.size();
     match(
         s,
         [&](const For& n) {
@@ -233,6 +235,7 @@ class Hasher {
           access(n.buffer, n.indices);
           for (Expr index : n.indices) visit(index);
         });
+    bound_.resize(outer);
     return hash_;
   }
 
@@ -245,7 +248,7 @@ class Hasher {
   }
 
   void add(uint64_t value) { hash_ = hash_combine(hash_, value); }
-  void define(const void* node) { numbers_[node] = next_++; }
+  void define(const void* node) { bound_.push_back({node, next_++}); }
   void declare(Buffer b) {
     layout(b);
     define(b);
@@ -259,10 +262,17 @@ class Hasher {
     }
   }
   bool use(const void* node) {
-    const auto [it, inserted] = numbers_.try_emplace(node, next_);
-    if (inserted) ++next_;
-    add(it->second);
-    return inserted;
+    for (const auto* known : {&bound_, &free_}) {
+      for (size_t i = known->size(); i-- > 0;) {
+        if ((*known)[i].first == node) {
+          add((*known)[i].second);
+          return false;
+        }
+      }
+    }
+    free_.push_back({node, next_});
+    add(next_++);
+    return true;
   }
   void access(Buffer b, const Array<Expr>& indices) {
     if (use(b)) layout(b);
@@ -271,7 +281,8 @@ class Hasher {
 
   uint64_t hash_ = 0;
   uint64_t next_ = 0;
-  std::unordered_map<const void*, uint64_t> numbers_;
+  std::vector<std::pair<const void*, uint64_t>> bound_;
+  std::vector<std::pair<const void*, uint64_t>> free_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "tensmith/ir/print.h"
 #include "tensmith/ir/structural.h"
 #include "tensmith/ir/verify.h"
+#include "tensmith/ir/visit.h"
 #include "tensmith/support/error.h"
 
 namespace tensmith {
@@ -56,6 +57,20 @@ TEST(RoundTrip, FreeVariablesKeepTheirNamesBesideLoops) {
   const Stmt loop = make_for(j, i, LoopKind::kSerial, make_store(b, at, i));
   const std::string text = to_string(loop);
   EXPECT_TRUE(structural_equal(loop, parse_stmt(text, std::span(&i, 1), std::span(&b, 1))));
+}
+
+TEST(FreshBindings, ACopyMeansTheSameAndSharesNoDefinition) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    Arena arena;
+    const ArenaScope scope(arena);
+    Function f = RandomIr(seed).function();
+    const Stmt copy = with_fresh_bindings(f.body);
+    ASSERT_TRUE(structural_equal(f.body, copy)) << "seed " << seed;
+    const Stmt both[] = {f.body, copy};
+    f.body = make_seq(both);
+    const std::vector<Problem> problems = find_problems(f, VerifyStage::kLoopNest);
+    ASSERT_TRUE(problems.empty()) << "seed " << seed << ": " << problems[0].message << "\n" << problems[0].excerpt;
+  }
 }
 
 /// Random damage to valid texts: the parser answers with a program or a UserError, nothing else.
