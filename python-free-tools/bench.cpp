@@ -177,7 +177,7 @@ void run(const Options& options) {
   for (const NamedWorkload& workload : named) {
     outcomes.push_back(bench_one(options, workload, database.get()));
     if (!outcomes.back().skipped.empty()) {
-      log_info("{}: nothing to time: {}", workload.name, outcomes.back().skipped);
+      fmt::print(stderr, "tensmith: {}: nothing to time: {}\n", workload.name, outcomes.back().skipped);
     }
   }
   if (options.json) {

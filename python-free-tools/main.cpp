@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -46,6 +47,11 @@ int run(int argc, char** argv) {
   add_show(app);
   add_db(app);
   add_targets(app);
+  const std::vector<CLI::App*> verbs = app.get_subcommands([](CLI::App*) { return true; });
+  const auto is_named = [&](const CLI::App* verb) { return verb->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(verbs.begin(), verbs.end(), is_named)) {
+    throw UserError(fmt::format("unknown command '{}'", argv[1]), "there are tune, compile, bench, show, db and targets");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {

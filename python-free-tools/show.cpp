@@ -5,13 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "tensmith/ir/ir.h"
-#include <span>
-#if __has_include("tensmith/codegen/c_source.h")
 #include "tensmith/codegen/c_source.h"
-#else
-namespace tensmith { inline std::string c_source(std::span<const Function>) { return {}; } }
-#endif
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/costmodel/features.h"

@@ -265,7 +265,7 @@ void run(const Options& options) {
     outcomes.push_back(tune_one(options, workload));
     const Outcome& o = outcomes.back();
     if (!o.skipped.empty()) {
-      log_info("{}: nothing to tune: {}", o.name, o.skipped);
+      fmt::print(stderr, "tensmith: {}: nothing to tune: {}\n", o.name, o.skipped);
     } else if (!o.result.store_error.empty()) {
       failure = o.result.store_error;
       break;
@@ -285,7 +285,7 @@ void run(const Options& options) {
     throw WorkError(failure);
   }
   if (stop_requested) {
-    log_info("interrupted; everything measured is kept, the same command goes on from here");
+    fmt::print(stderr, "tensmith: interrupted; everything measured is kept, the same command goes on from here\n");
   }
 }
 

@@ -100,8 +100,10 @@ class FunctionWriter {
     for (size_t i = 0; i < function_.inputs.size() + function_.outputs.size(); ++i) {
       arguments.push_back(fmt::format("args[{}]", i));
     }
-    return fmt::format("int {0}_packed(void* const* args) {{\n{2}  return {0}({1});\n}}\n", function_.name, fmt::join(arguments, ", "),
-                       arguments.empty() ? "  (void)args;\n" : "");
+    return fmt::format(
+        "int {0}_packed(void* const* args) {{\n{2}  return {0}({1});\n}}\n/* The compiler of this file decides what CPU it needs. */\nint "
+        "{0}_supported(void) {{ return 1; }}\n",
+        function_.name, fmt::join(arguments, ", "), arguments.empty() ? "  (void)args;\n" : "");
   }
 
   void line(int depth, const std::string& text) { body_ += std::string(static_cast<size_t>(2 * depth), ' ') + text + "\n"; }
@@ -322,9 +324,47 @@ std::string c_header(std::span<const Function> functions, std::string_view guard
     out += fmt::format(
         " * Row-major, aligned to 64 bytes, not overlapping. Returns 0, or a tensmith_status of tensmith/runtime/runtime.h.\n */\nint {}({});\n",
         f.name, parameters.empty() ? "void" : fmt::format("{}", fmt::join(parameters, ", ")));
-    out += fmt::format("/* The same with the pointers in an array, in the same order. */\nint {}_packed(void* const* args);\n", f.name);
+    out += fmt::format("/* The same with the pointers in an array, in the same order. */\nint {0}_packed(void* const* args);\n"
+                       "/* 1 when the CPU that runs this has all the features the code was made for. */\nint {0}_supported(void);\n",
+                       f.name);
   }
   return out + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+std::string c_example(const Function& main, std::span<const Function> packs, std::string_view header) {
+  std::string out = fmt::format(
+      "/* Calls {0} on made-up data. Build: cc -std=c11 THIS.c {0}.o -ltensmith_runtime -lm */\n#include <stdio.h>\n#include <stdint.h>\n\n#include "
+      "\"tensmith/runtime/runtime.h\"\n#include \"{1}\"\n\n",
+      main.name, header);
+  out +=
+      "static void* make(int64_t elements, int64_t element_bytes) {\n  void* p = tensmith_alloc((size_t)(elements * element_bytes));\n  if (p == NULL) {\n    "
+      "fprintf(stderr, \"out of memory\\n\");\n  }\n  return p;\n}\n\nint main(void) {\n  int status = 0;\n";
+  out += fmt::format("  if (!{}_supported()) {{\n    fprintf(stderr, \"this CPU lacks features that the code needs\\n\");\n    return 2;\n  }}\n", main.name);
+  std::vector<std::string> made;
+  const auto declare = [&](Buffer b) {
+    const std::string name = fmt::format("buffer_{}", b->name);
+    if (std::find(made.begin(), made.end(), name) == made.end()) {
+      made.push_back(name);
+      const int64_t elements = std::max<int64_t>(1, buffer_size(b));
+      out += fmt::format("  {0}* {1} = make({2}, sizeof *{1});\n  if ({1} == NULL) return 1;\n  for (int64_t i = 0; i < {2}; ++i) {1}[i] = ({0})(i % 7);\n",
+                         c::memory_type(b->type), name, elements);
+    }
+    return name;
+  };
+  const auto call = [&](const Function& f, const char* what) {
+    std::vector<std::string> arguments;
+    for (Buffer b : f.inputs) arguments.push_back(declare(b));
+    for (Buffer b : f.outputs) arguments.push_back(declare(b));
+    out += fmt::format("  status = {}({}); /* {} */\n  if (status != 0) {{\n    fprintf(stderr, \"%s\\n\", tensmith_status_text(status));\n    return 1;\n  }}\n",
+                       f.name, fmt::join(arguments, ", "), what);
+  };
+  for (const Function& pack : packs) call(pack, "once");
+  call(main, "as often as needed");
+  for (Buffer b : main.outputs) {
+    out += fmt::format("  {{\n    double sum = 0;\n    for (int64_t i = 0; i < {1}; ++i) sum += (double)buffer_{0}[i];\n    printf(\"{0}: sum %g\\n\", sum);\n  }}\n", b->name, buffer_size(b));
+  }
+  for (const std::string& name : made) out += fmt::format("  tensmith_free({});\n", name);
+  return out + "  return 0;\n}\n";
 }
 
 }  // namespace tensmith

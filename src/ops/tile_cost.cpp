@@ -10,7 +10,7 @@ int64_t registers_needed(const RegisterTile& tile, const Target& target) {
 }
 
 double step_cycles(const RegisterTile& tile, const Target& target) {
-  constexpr double kLatency = 4;
+  constexpr double kLatency = 5;
   constexpr double kPerCycle = 2;
   const double multiply_adds = std::max(static_cast<double>(tile.accumulators()) / kPerCycle, kLatency);
   const double loads = static_cast<double>(tile.rows + tile.vectors) / kPerCycle;

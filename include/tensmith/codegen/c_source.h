@@ -8,7 +8,7 @@
 
 /// C11 from lowered functions: the second back end, independent of LLVM, and the readable form of generated code.
 ///
-/// A function NAME(in0, ..., out0, ...) becomes `int NAME(const T* in0, ..., T* out0)` and `int NAME_packed(void* const* args)`,
+/// A function NAME(in0, ..., out0, ...) becomes `int NAME(const T* in0, ..., T* out0)` and `int NAME_packed(void* const* args)`, and `int NAME_supported(void)`,
 /// with the calling convention of codegen/llvm/llvm_codegen.h. Vector operations are loops over lanes, which compilers turn into
 /// vectors again. float16 and bfloat16 are held as uint16_t in memory. Compile with -ffp-contract=off for exactly the
 /// operations that are written, and link libm; programs with parallel loops or heap scratch need tensmith/runtime/runtime.h.
@@ -26,5 +26,8 @@ std::string c_source(std::span<const Function> functions, const CSourceOptions& 
 
 /// A header with the declarations, usable from C and C++, which tells shapes, element types and alignment.
 std::string c_header(std::span<const Function> functions, std::string_view guard, const CSourceOptions& options = {});
+
+/// A small C program that includes `header`, packs what is packed ahead, calls `main` on made-up data and prints a sum of each output.
+std::string c_example(const Function& main, std::span<const Function> packs, std::string_view header);
 
 }  // namespace tensmith

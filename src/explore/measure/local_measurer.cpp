@@ -133,8 +133,15 @@ struct LocalMeasurer::Impl {
     }
     const double cpu_before = runner->cpu_seconds().value_or(0);
     ReadResult result = ReadResult::kEnd;
+    const Stopwatch watch;
     if (runner->send(request)) {
       result = runner->receive(answer.reply, timeout);
+    }
+    if (result == ReadResult::kDone && watch.seconds() > timeout) {
+      // It answered while the time ran out: the limit holds all the same, and the runner is fine.
+      answer.status = TrialStatus::kRunTimeout;
+      answer.error = fmt::format("took longer than {} s", timeout);
+      return answer;
     }
     if (result == ReadResult::kDone) {
       switch (answer.reply.status()) {

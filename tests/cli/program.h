@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tensmith/support/subprocess.h"
+
+namespace tensmith {
+
+/// Runs the program `tensmith` to its end.
+inline CapturedRun run_tensmith(std::vector<std::string> arguments, double timeout = 120) {
+  SpawnOptions options;
+  options.argv = {TENSMITH_PROGRAM};
+  options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
+  return run_captured(options, timeout);
+}
+
+/// The one JSON object on standard output.
+inline nlohmann::json json_of(const CapturedRun& run) { return nlohmann::json::parse(run.out, nullptr, false); }
+
+}  // namespace tensmith

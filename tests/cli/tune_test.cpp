@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+
+#include <fstream>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "tensmith/support/clock.h"
+#include "tensmith/support/fd.h"
+#include "tensmith/support/file.h"
+
+namespace tensmith {
+namespace {
+
+class Tune : public ::testing::Test {
+ protected:
+  std::string db() const { return (dir_.path() / "tune.db").string(); }
+  CapturedRun tune(std::vector<std::string> arguments, const std::string& database = {}) {
+    arguments.insert(arguments.begin(), {"tune", "--threads=1", "--min-seconds=0.0005", "--db=" + (database.empty() ? db() : database)});
+    return run_tensmith(arguments);
+  }
+  nlohmann::json result(const CapturedRun& run) {
+    const nlohmann::json json = json_of(run);
+    EXPECT_TRUE(json.is_object() && json.contains("results")) << run.out << run.err;
+    return json.is_object() ? json["results"][0] : nlohmann::json();
+  }
+  size_t lines() const {
+    std::ifstream in(db());
+    return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>(), '\n'));
+  }
+  TempDir dir_;
+};
+
+TEST_F(Tune, TunesRecordsAndRepeatsWithoutMeasuring) {
+  const std::vector<std::string> command{"matmul:m=24,n=40,k=32", "--trials=10", "--json"};
+  const CapturedRun first = tune(command);
+  ASSERT_EQ(first.status.code, 0) << first.err;
+  const nlohmann::json r = result(first);
+  EXPECT_EQ(r["trials"], 10);
+  EXPECT_EQ(r["valid"], 10) << "every output was right";
+  EXPECT_GT(r["best"]["gflops"].get<double>(), 0);
+  EXPECT_GE(r["best"]["gflops"].get<double>(), r["default"]["gflops"].get<double>());
+  EXPECT_TRUE(r["best"]["config"]["knobs"].contains("tile_m"));
+  const size_t before = lines();
+  const CapturedRun again = tune(command);
+  EXPECT_EQ(again.status.code, 0) << again.err;
+  EXPECT_EQ(lines(), before) << "a finished command measures nothing new";
+  EXPECT_EQ(result(again)["best"]["config"], r["best"]["config"]);
+  EXPECT_EQ(result(tune({"matmul:m=24,n=40,k=32", "--trials=14", "--json"}))["trials"], 14) << "more trials go on from there";
+}
+
+TEST_F(Tune, EveryStrategy) {
+  for (const char* strategy : {"random", "grid", "genetic", "annealing"}) {
+    const CapturedRun run = tune({"matmul:m=8,n=16,k=8", "--trials=12", "--json", fmt::format("--strategy={}", strategy)},
+                                 (dir_.path() / strategy).string());
+    EXPECT_EQ(run.status.code, 0) << run.err;
+    EXPECT_EQ(result(run)["valid"], 12) << strategy;
+  }
+}
+
+TEST_F(Tune, AFreeExpression) {
+  const CapturedRun run = tune({"--expr", "C[y,x] = max(sum(k: A[k,y]*B[k,x]), 0)", "--shape", "A=20x12", "--shape", "B=20x30",
+                                "--trials=12", "--json"});
+  ASSERT_EQ(run.status.code, 0) << run.err;
+  EXPECT_EQ(result(run)["valid"], 12);
+}
+
+TEST_F(Tune, OddShapes) {
+  for (const char* workload : {"conv2d:c=1,h=1,w=1,k=1", "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2", "matmul:m=3,n=5,k=1"}) {
+    const CapturedRun run = tune({workload, "--trials=6", "--json"});
+    EXPECT_EQ(run.status.code, 0) << workload << run.err;
+    EXPECT_EQ(result(run)["valid"], result(run)["trials"]) << workload;
+  }
+}
+
+TEST_F(Tune, NothingToTuneIsNoError) {
+  for (const char* workload : {"matmul:m=4,n=4,k=0", "matmul:m=0,n=4,k=4", "conv2d:n=0,h=4,w=4"}) {
+    const CapturedRun run = tune({workload, "--json"});
+    EXPECT_EQ(run.status.code, 0) << workload << run.err;
+    EXPECT_NE(run.err.find("nothing to tune"), std::string::npos) << run.err;
+    EXPECT_EQ(result(run)["trials"], 0);
+  }
+}
+
+TEST_F(Tune, WhenEveryTrialFailsTheCommonestReasonIsTold) {
+  const CapturedRun run = tune({"matmul:m=64,n=64,k=64", "--trials=4", "--run-timeout=0.000001"});
+  EXPECT_EQ(run.status.code, 1);
+  EXPECT_NE(run.err.find("trials failed"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("took longer than"), std::string::npos) << run.err;
+}
+
+/// Processes whose command line ends in `worker ROLE ...` and whose parent is `parent`.
+std::vector<pid_t> workers_of(pid_t parent, const std::string& role) {
+  std::vector<pid_t> found;
+  DIR* proc = opendir("/proc");
+  while (const dirent* entry = readdir(proc)) {
+    const pid_t pid = std::atoi(entry->d_name);
+    if (pid <= 0) continue;
+    std::ifstream stat(fmt::format("/proc/{}/stat", pid)), cmdline(fmt::format("/proc/{}/cmdline", pid));
+    std::string text((std::istreambuf_iterator<char>(stat)), std::istreambuf_iterator<char>());
+    std::string command((std::istreambuf_iterator<char>(cmdline)), std::istreambuf_iterator<char>());
+    const size_t end = text.rfind(')');
+    int ppid = 0;
+    if (end != std::string::npos && std::sscanf(text.c_str() + end + 2, "%*c %d", &ppid) == 1 && ppid == parent &&
+        command.find(std::string("worker") + '\0' + role) != std::string::npos) {
+      found.push_back(pid);
+    }
+  }
+  closedir(proc);
+  return found;
+}
+
+TEST_F(Tune, KilledWorkersCostATrialAndCtrlCLosesNothing) {
+  SpawnOptions options;
+  options.argv = {TENSMITH_PROGRAM, "tune", "matmul:m=64,n=64,k=64", "--threads=1", "--trials=100000", "--db=" + db(), "--min-seconds=0.0005"};
+  UniqueFd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
+  options.fds = {{null.get(), 1}, {null.get(), 2}};
+  Subprocess process = Subprocess::spawn(options);
+  const double start = steady_seconds();
+  const auto wait_for_lines = [&](size_t count) {
+    while (lines() < count && steady_seconds() - start < 100) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ASSERT_GE(lines(), count);
+  };
+  wait_for_lines(5);
+  for (const char* role : {"runner", "builder"}) {
+    for (pid_t pid : workers_of(process.pid(), role)) kill(pid, SIGKILL);
+    wait_for_lines(lines() + 5);
+  }
+  process.kill(SIGINT);
+  const auto status = process.wait_for(60);
+  ASSERT_TRUE(status.has_value()) << "Ctrl-C ends it";
+  EXPECT_EQ(status->describe(), "exited with 0");
+  const size_t kept = lines();
+  const nlohmann::json stats = json_of(run_tensmith({"db", "stats", db(), "--json"}));
+  EXPECT_EQ(stats["damaged_lines"], 0);
+  EXPECT_EQ(stats["records"], kept);
+  EXPECT_GE(stats["valid"].get<size_t>() + 4, stats["trials"].get<size_t>()) << "at most the killed ones failed";
+}
+
+TEST_F(Tune, DatabaseTools) {
+  ASSERT_EQ(tune({"matmul:m=8,n=8,k=8", "--trials=3"}).status.code, 0);
+  const std::string other = (dir_.path() / "other.db").string();
+  EXPECT_EQ(json_of(run_tensmith({"db", "merge", db(), "-o", other, "--json"}))["added"], lines());
+  EXPECT_EQ(json_of(run_tensmith({"db", "import", "--db", other, db(), "--json"}))["added"], 0);
+  EXPECT_NE(run_tensmith({"db", "export", other, "--format=csv"}).out.find("matmul:m=8,n=8,k=8"), std::string::npos);
+  EXPECT_EQ(json_of(run_tensmith({"db", "best", other, "--json"}))["results"].size(), 1u);
+  std::ofstream(other, std::ios::app) << "{\"torn";
+  const nlohmann::json stats = json_of(run_tensmith({"db", "stats", other, "--json"}));
+  EXPECT_EQ(stats["damaged_lines"], 1);
+  EXPECT_EQ(stats["trials"], 3);
+}
+
+}  // namespace
+}  // namespace tensmith
