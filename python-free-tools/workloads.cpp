@@ -156,7 +156,7 @@ ChosenConfig choose_config(const Task& task, const Database* database, const std
     }
     return chosen;
   }
-  const Lookup lookup = database->lookup(record_key(task, flushed));
+  const Lookup lookup = database->lookup(record_key(task, flushed), task.space.fingerprint());
   if (!lookup.record) {
     return {task.default_config, "default", fmt::format("{}; the default config is used", lookup.note)};
   }
