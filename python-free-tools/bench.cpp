@@ -116,7 +116,7 @@ nlohmann::json to_json(const Outcome& o, const Options& options) {
     out["note"] = "nothing to time: " + o.skipped;
     return out;
   }
-  out["source"] = o.config.source;
+  out["source"] = to_string(o.config.source);
   out["ours"] = {{"gflops", gflops(o.flops, stats::min(o.ours.minimum))},
                  {"seconds_min", stats::min(o.ours.minimum)},
                  {"seconds_median", stats::median(o.ours.median)}};
@@ -140,7 +140,7 @@ void print_table(const std::vector<Outcome>& outcomes, const Options& options) {
       continue;
     }
     const double ours = gflops(o.flops, stats::min(o.ours.minimum));
-    std::vector<std::string> row{o.name, o.config.source, fmt::format("{:.1f}", ours), fmt::format("{:.0f}", 100 * ours / peak)};
+    std::vector<std::string> row{o.name, std::string(to_string(o.config.source)), fmt::format("{:.1f}", ours), fmt::format("{:.0f}", 100 * ours / peak)};
     if (o.peers.empty()) {
       row.insert(row.end(), {"-", "-", "-", "-"});
       table.add(row);

@@ -124,7 +124,7 @@ void run(const Options& options) {
     if (emit.assembly) write(".s", module.assembly);
   }
   if (options.json) {
-    std::cout << nlohmann::json{{"workload", made.task.workload}, {"source", chosen.source}, {"function", name}, {"files", written}}.dump() << "\n";
+    std::cout << nlohmann::json{{"workload", made.task.workload}, {"source", to_string(chosen.source)}, {"function", name}, {"files", written}}.dump() << "\n";
   } else {
     for (const std::string& path : written) {
       fmt::print("{}\n", path);

@@ -118,7 +118,7 @@ void run(const Options& options) {
       text = code_text(made.task, chosen.config, options);
     }
     if (options.json) {
-      std::cout << nlohmann::json{{"workload", made.task.workload}, {"source", chosen.source},
+      std::cout << nlohmann::json{{"workload", made.task.workload}, {"source", to_string(chosen.source)},
                                   {"index", made.task.space.index_of(chosen.config)}, {"text", text}}.dump() << "\n";
     } else {
       std::cout << text;

@@ -171,12 +171,12 @@ Outcome tune_one(const Options& options, const NamedWorkload& named) {
     database->check_writable();
     tuning.history = database->records(tuning.base.key);
     const ChosenConfig nearest = choose_config(task, database.get(), "best", options.measuring.flush);
-    if (nearest.source == "nearest") {
+    if (nearest.source == ChosenConfig::Source::kNearest) {
       initial.push_back(nearest.config);
     }
   }
   Search search = make_search(options, task, initial);
-  tuning.base.space = "cpu/1";
+  tuning.base.space = kSpaceVersion;
   tuning.base.cpu_model = cpu_model_name();
   tuning.base.tensmith_version = TENSMITH_VERSION;
   tuning.base.llvm_version = llvm_version();

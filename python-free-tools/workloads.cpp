@@ -87,18 +87,6 @@ std::optional<std::string> nothing_to_do(const Workload& workload) {
   return std::nullopt;
 }
 
-RecordKey record_key(const Task& task, bool flushed) {
-  RecordKey key;
-  key.workload = task.workload;
-  key.target_kind = "llvm";
-  key.cpu = task.target.cpu;
-  key.features = task.target.features;
-  std::sort(key.features.begin(), key.features.end());
-  key.threads = task.threads;
-  key.flushed = flushed;
-  return key;
-}
-
 namespace {
 
 /// Features of one thread: its own arena and extractor.
@@ -142,36 +130,22 @@ FeatureSource feature_source(const Task& task) {
 }
 
 ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed) {
-  if (which == "default" || (which == "best" && database == nullptr)) {
-    return {task.default_config, "default", {}};
+  using Source = ChosenConfig::Source;
+  if (which == "best") {
+    return best_config(task, database, flushed);
   }
-  if (which != "best") {
-    const std::optional<int64_t> index = parse_int64(which);
-    if (!index || *index < 0) {
-      throw UserError(fmt::format("config '{}' is not understood", which), "use best, default or an index");
-    }
-    ChosenConfig chosen{task.space.at(static_cast<uint64_t>(*index)), "record", {}};
-    if (const std::optional<Invalid> invalid = task.space.check(chosen.config)) {
-      throw UserError(fmt::format("config {} is not valid: {}", which, invalid->reason), "choose another index");
-    }
-    return chosen;
+  if (which == "default") {
+    return {task.default_config, Source::kDefault, {}};
   }
-  const Lookup lookup = database->lookup(record_key(task, flushed), task.space.fingerprint());
-  if (!lookup.record) {
-    return {task.default_config, "default", fmt::format("{}; the default config is used", lookup.note)};
+  const std::optional<int64_t> index = parse_int64(which);
+  if (!index || *index < 0) {
+    throw UserError(fmt::format("config '{}' is not understood", which), "use best, default or an index");
   }
-  try {
-    ChosenConfig chosen{task.space.from_values(lookup.record->knobs),
-                        lookup.source == Lookup::Source::kExact ? "record" : "nearest", lookup.note};
-    if (const std::optional<Invalid> invalid = task.space.check(chosen.config)) {
-      throw UserError(invalid->reason);
-    }
-    return chosen;
-  } catch (const UserError& e) {
-    return {task.default_config, "default",
-            fmt::format("{}{}its config does not fit this space ({}); the default config is used", lookup.note,
-                        lookup.note.empty() ? "" : "; ", e.message())};
+  ChosenConfig chosen{task.space.at(static_cast<uint64_t>(*index)), Source::kRecord, {}};
+  if (const std::optional<Invalid> invalid = task.space.check(chosen.config)) {
+    throw UserError(fmt::format("config {} is not valid: {}", which, invalid->reason), "choose another index");
   }
+  return chosen;
 }
 
 double gflops(double flops, double seconds) { return seconds > 0 ? flops / seconds * 1e-9 : 0; }

@@ -8,6 +8,7 @@
 #include "tensmith/explore/database.h"
 #include "tensmith/explore/learner.h"
 #include "tensmith/explore/measure/build.h"
+#include "tensmith/operator/config_choice.h"
 #include "tensmith/ops/workload.h"
 
 namespace CLI {
@@ -47,19 +48,10 @@ int thread_count(const WorkloadOptions& options);
 /// Whether there is anything to schedule; if not, why.
 std::optional<std::string> nothing_to_do(const Workload& workload);
 
-/// The part of the key that all trials of a task share.
-RecordKey record_key(const Task& task, bool flushed);
-
 /// Knob features and the default feature set of a task's loop nests.
 FeatureSource feature_source(const Task& task);
 
-/// What a workload's best known config is and where it comes from.
-struct ChosenConfig {
-  Config config;
-  std::string source;  ///< "record", "nearest" or "default", as in `bench --json`
-  std::string note;    ///< for people; empty when there is nothing to say
-};
-/// `which`: best, default or an index. Without a database, best is the default.
+/// `which`: best (the default when there is no database), default or an index.
 ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed = false);
 
 /// GFLOP/s.

@@ -30,12 +30,15 @@ const std::vector<Arrow> kArrows{
     {"explore/measure",
      {"support", "runtime", "ir", "ir/arith", "ir/passes", "schedule", "codegen", "codegen/llvm", "costmodel",
       "explore"}},
+    {"operator",
+     {"support", "runtime", "ir", "ir/arith", "ir/passes", "schedule", "ops", "codegen", "codegen/llvm", "costmodel",
+      "explore", "explore/measure"}},
     {"python-free-tools",
      {"support", "runtime", "ir", "ir/arith", "ir/passes", "schedule", "ops", "codegen", "codegen/llvm", "costmodel",
-      "explore", "explore/measure"}},
+      "explore", "explore/measure", "operator"}},
     {"umbrella",
      {"support", "runtime", "ir", "ir/arith", "ir/passes", "schedule", "ops", "codegen", "codegen/llvm", "costmodel",
-      "explore", "explore/measure"}},
+      "explore", "explore/measure", "operator"}},
 };
 
 const fs::path kRoot = TENSMITH_SOURCE_DIR;
