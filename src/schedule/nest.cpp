@@ -30,12 +30,12 @@ std::vector<Function> build_pack_functions(const Schedule& schedule) {
 Function NestBuilder::main_function(std::string_view name) {
   Function out;
   out.name = arena_string(name);
-  std::vector<Buffer> buffers;
+  InlineVector<Buffer, 8> buffers;
   for (StageId id : schedule_->inputs()) buffers.push_back(schedule_->tensor(id)->buffer);
-  out.inputs = make_array(buffers);
+  out.inputs = make_array(std::span<const Buffer>(buffers));
   buffers.clear();
   for (StageId id : schedule_->outputs()) buffers.push_back(schedule_->tensor(id)->buffer);
-  out.outputs = make_array(buffers);
+  out.outputs = make_array(std::span<const Buffer>(buffers));
   const auto order = schedule_->order();
   for (size_t i = order.size(); i-- > 0;) {
     const ScheduleStage& s = schedule_->stage(order[i]);
@@ -77,7 +77,7 @@ Stmt NestBuilder::emit_stage(StageId id) {
   }
   const auto* reduce = s.tensor->body.as<Reduce>();
 
-  std::vector<Condition> conditions;
+  Conditions conditions;
   for (const Guard& guard : p.guards) {
     conditions.push_back(guard_condition(guard, p));
   }
@@ -127,7 +127,7 @@ bool has_load(Expr e) {
 }  // namespace
 
 /// The statement inside all loops. Appends the conditions under which a sum's term is not zero. Empty when it never runs.
-std::optional<Stmt> NestBuilder::update_of(StageId id, int first_reduce, std::vector<Condition>& conditions,
+std::optional<Stmt> NestBuilder::update_of(StageId id, int first_reduce, Conditions& conditions,
                                            std::string* problem) {
   const ScheduleStage& s = schedule_->stage(id);
   const StagePlan& p = plans_[index_of(id)];
@@ -161,7 +161,7 @@ std::optional<Stmt> NestBuilder::update_of(StageId id, int first_reduce, std::ve
     }
     return emit_tensorized(id, position, reduce->op, term, *problem);
   }
-  std::vector<Expr> indices;
+  Indices indices;
   for (const Linear& offset : p.offsets) indices.push_back(pool_.to_expr(offset));
   Expr result = value(term);
   if (combine) result = make_binary(reduce_combiner(reduce->op), make_load(p.buffer, indices), result);
@@ -173,8 +173,12 @@ Stmt NestBuilder::emit_init(StageId id, int first_reduce, ReduceOp op) {
   const StagePlan& p = plans_[index_of(id)];
   const int loops = static_cast<int>(s.leaves.size());
   // Loops inside get variables of their own; reduction loops are not there.
-  std::vector<int32_t> atoms(p.loop_atoms.begin(), p.loop_atoms.end());
-  std::vector<VarRef> vars(loops, nullptr);
+  std::vector<int32_t>& atoms = init_atoms_;
+  std::vector<VarRef>& vars = init_vars_;
+  std::vector<Guard>& guards = init_guards_;
+  atoms.assign(p.loop_atoms.begin(), p.loop_atoms.end());
+  vars.assign(loops, nullptr);
+  guards.clear();
   for (int i = first_reduce; i < loops; ++i) {
     const int16_t leaf = s.leaves[i];
     if (s.axes[leaf].reduce || p.loop_atoms[i] < 0) {
@@ -184,12 +188,11 @@ Stmt NestBuilder::emit_init(StageId id, int first_reduce, ReduceOp op) {
     vars[i] = loop_var(s, leaf);
     atoms[i] = pool_.add_loop(vars[i], p.extents[leaf], p.depth + i + 1);
   }
-  std::vector<Guard> guards;
   axis_values(s, p, atoms, guards);
-  std::vector<Expr> indices;
+  Indices indices;
   for (size_t d = 0; d < p.region.size(); ++d) indices.push_back(pool_.to_expr(values_[d]));
   // Writing a row outside the tensor is harmless here: the buffer has room for the whole region.
-  std::vector<Condition> conditions;
+  Conditions conditions;
   for (const Guard& guard : guards) {
     if (guard.reduce) continue;
     const Condition condition = guard_condition(guard, p);
@@ -339,8 +342,7 @@ Expr NestBuilder::value(Expr e) {
 Expr NestBuilder::read(StageId id, std::span<const Expr> indices) {
   const StagePlan& p = plans_[index_of(id)];
   const bool folded = schedule_->stage(id).where == Where::kAt;
-  std::vector<Expr> mapped;
-  mapped.reserve(indices.size());
+  Indices mapped;
   for (size_t d = 0; d < indices.size(); ++d) {
     Linear form = linear(indices[d]);
     if (folded) form = pool_.add(form, p.region[d].min, -1);

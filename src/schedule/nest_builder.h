@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schedule/linear.h"
+#include "tensmith/ir/arith/inline_vector.h"
 #include "tensmith/schedule/bounds.h"
 #include "tensmith/schedule/loop_nest.h"
 #include "tensmith/schedule/schedule.h"
@@ -39,6 +40,8 @@ class NestBuilder {
     int position;         ///< of the loop right inside which it stands, -1: around all loops
     bool reads = false;   ///< it loads, which only what stands before it makes safe
   };
+  using Conditions = InlineVector<Condition, 16>;
+  using Indices = InlineVector<Expr, 8>;
   struct Dim {
     Linear min;
     int64_t extent;
@@ -81,7 +84,7 @@ class NestBuilder {
   Stmt prefetch_region(StageId tensor, std::span<const Dim> region, int locality);
   Stmt emit_tensorized(StageId id, int position, ReduceOp op, Expr term, std::string& problem);
   Stmt guarded(std::span<const Condition> conditions, int position, Stmt body) const;
-  std::optional<Stmt> update_of(StageId id, int first_reduce, std::vector<Condition>& conditions, std::string* problem);
+  std::optional<Stmt> update_of(StageId id, int first_reduce, Conditions& conditions, std::string* problem);
   /// The definition's expression with axes, reads and conditions as the nest has them.
   Expr value(Expr e);
   Expr read(StageId tensor, std::span<const Expr> indices);
@@ -97,6 +100,10 @@ class NestBuilder {
   std::vector<StagePlan> plans_;
   std::vector<Linear> values_;  ///< per axis, of axis_values
   std::vector<int64_t> reach_;
+  // Of emit_init.
+  std::vector<int32_t> init_atoms_;
+  std::vector<VarRef> init_vars_;
+  std::vector<Guard> init_guards_;
   StageId current_{};
   int seen_depth_ = 0;          ///< deepest loop in the expressions made since it was last reset
   bool planning_ = false;

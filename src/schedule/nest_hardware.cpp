@@ -23,7 +23,7 @@ Stmt NestBuilder::emit_prefetch(StageId id, const SchedulePrefetch& prefetch, in
   const size_t rank = whole->shape.size();
 
   // What one iteration touches: the union over the accesses that differ by constants.
-  std::vector<Dim> region;
+  InlineVector<Dim, 8> region;
   auto touch = [&](auto&& index) {
     const bool first = region.empty();
     for (size_t d = 0; d < rank; ++d) {
@@ -91,13 +91,14 @@ Stmt NestBuilder::prefetch_region(StageId tensor, std::span<const Dim> region, i
     VarRef var;
     int64_t extent;
   };
-  std::vector<Loop> loops;
+  InlineVector<Loop, 8> loops;
   auto loop_form = [&](int64_t extent) {
     if (extent == 1) return Linear{};
     loops.push_back({make_var("p"), extent});
     return pool_.atom(pool_.add_loop(loops.back().var, extent, INT32_MAX));
   };
-  std::vector<Expr> indices(rank);
+  Indices indices;
+  for (int d = 0; d < rank; ++d) indices.push_back({});
   int64_t total = lines;
   for (int d = run_dim; d-- > 0;) {
     const int64_t extent = std::min(region[d].extent, left);
@@ -131,7 +132,7 @@ std::string NestBuilder::tensorize_problem(StageId id) {
   for (int i = first_reduce; i-- > 0;) {
     if (s.axes[s.leaves[i]].reduce) first_reduce = i;
   }
-  std::vector<Condition> conditions;
+  Conditions conditions;
   for (const Guard& guard : p.guards) {
     conditions.push_back(guard_condition(guard, p));
   }

@@ -282,10 +282,12 @@ StageId Schedule::rfactor(AxisId loop, int position) {
 
   const Axis extra = {values.vars[loop.index], factored.extent};
   TensorNode partial;
-  std::vector<Axis> axes(node.axes.begin(), node.axes.end());
-  axes.insert(axes.begin() + position, extra);
-  std::vector<int64_t> shape(node.buffer->shape.begin(), node.buffer->shape.end());
-  shape.insert(shape.begin() + position, extra.extent);
+  std::vector<Axis> axes;
+  std::vector<int64_t> shape;
+  for (int i = 0; i <= rank; ++i) {
+    axes.push_back(i == position ? extra : node.axes[i < position ? i : i - 1]);
+    shape.push_back(axes.back().extent);
+  }
   partial.buffer = new_buffer(node.buffer->name, "rf", node.buffer->type, shape);
   partial.axes = make_array(axes);
   partial.body = rest.empty() ? term : make_reduce(reduce->op, rest, term);
@@ -386,10 +388,9 @@ StageId Schedule::layout_transform(StageId id, std::span<const LayoutDim> layout
   std::vector<int64_t> packed_shape;
   for (const LayoutDim& dim : layout) {
     const int64_t parts = (shape[dim.axis] + dim.divisor - 1) / dim.divisor;
-    const std::string_view hint = source.is_placeholder() ? std::string_view("d") : source.axes[dim.axis].var->name;
-    const Axis axis = {make_var(fmt::format("{}{}{}", hint, source.is_placeholder() ? fmt::format("{}", dim.axis) : "",
-                                            dim.divisor > 1 ? "o" : dim.modulus != 0 ? "i" : "")),
-                       dim.modulus != 0 ? dim.modulus : parts};
+    std::string hint = source.is_placeholder() ? "d" + std::to_string(dim.axis) : std::string(source.axes[dim.axis].var->name);
+    if (dim.divisor > 1 || dim.modulus != 0) hint += dim.divisor > 1 ? 'o' : 'i';
+    const Axis axis = {make_var(hint), dim.modulus != 0 ? dim.modulus : parts};
     axes.push_back(axis);
     packed_shape.push_back(axis.extent);
     const Expr part = Expr(axis.var) * dim.divisor;

@@ -368,7 +368,9 @@ StageId Schedule::add_stage(Tensor tensor, int position, MemoryScope scope) {
 
 Buffer Schedule::new_buffer(std::string_view base, std::string_view suffix, DataType type,
                             std::span<const int64_t> shape) const {
-  std::string text = fmt::format("{}_{}", base, suffix);
+  std::string text(base);
+  text += '_';
+  text += suffix;
   const size_t plain = text.size();
   auto taken = [&] {
     return std::any_of(stages_.begin(), stages_.end(),
