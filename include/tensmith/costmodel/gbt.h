@@ -14,13 +14,13 @@ enum class GbtObjective : uint8_t {
 
 struct GbtParams {
   GbtObjective objective = GbtObjective::kRank;
-  int rounds = 100;           ///< trees
-  int max_depth = 5;
-  double learning_rate = 0.15;
+  int rounds = 80;            ///< trees
+  int max_depth = 3;
+  double learning_rate = 0.3;
   double min_child_weight = 1.0;
   double lambda = 1.0;        ///< L2 penalty on leaf values
   double gamma = 1e-4;        ///< loss that a split must save
-  double column_share = 1.0;  ///< of the columns, drawn anew for each tree
+  double column_share = 0.5;  ///< of the columns, drawn anew for each tree
   int max_bins = 64;          ///< of the histogram of a column
   uint32_t pairs_per_row = 32;  ///< kRank: partners that each row is compared with in a round
   uint64_t seed = 0;
