@@ -55,7 +55,7 @@ class EigenMatmul : public PreparedPeer {
  private:
   Problem problem_;
   MatmulShape shape_;
-  Buffer<float> a_, b_, out_;
+  runtime::Buffer<float> a_, b_, out_;
 };
 
 }  // namespace

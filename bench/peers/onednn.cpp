@@ -24,7 +24,7 @@ struct Operand {
       : storage({static_cast<std::int64_t>((description.get_size() + sizeof(float) - 1) / sizeof(float))}),
         view(description, engine, storage.data()) {}
 
-  Buffer<float> storage;
+  runtime::Buffer<float> storage;
   memory view;
 };
 

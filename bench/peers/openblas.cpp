@@ -44,7 +44,7 @@ class OpenblasMatmul : public PreparedPeer {
  private:
   Problem problem_;
   MatmulShape shape_;
-  Buffer<float> a_, b_, out_;
+  runtime::Buffer<float> a_, b_, out_;
 };
 
 }  // namespace

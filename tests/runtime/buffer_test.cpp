@@ -74,7 +74,7 @@ TEST(CBuffer, RefusesWhatCannotBe) {
 }
 
 TEST(Buffer, HoldsItsShapeAndFill) {
-  tensmith::Buffer<float> buffer({2, 3}, 7.0f);
+  tensmith::runtime::Buffer<float> buffer({2, 3}, 7.0f);
   EXPECT_EQ(buffer.size(), 6);
   EXPECT_EQ(buffer.bytes(), 24);
   EXPECT_EQ(std::vector<int64_t>(buffer.shape().begin(), buffer.shape().end()), (std::vector<int64_t>{2, 3}));
@@ -86,34 +86,34 @@ TEST(Buffer, HoldsItsShapeAndFill) {
 }
 
 TEST(Buffer, MovesItsMemory) {
-  tensmith::Buffer<int64_t> from({5}, 1);
+  tensmith::runtime::Buffer<int64_t> from({5}, 1);
   const int64_t* data = from.data();
-  tensmith::Buffer<int64_t> to = std::move(from);
+  tensmith::runtime::Buffer<int64_t> to = std::move(from);
   EXPECT_EQ(to.data(), data);
   EXPECT_EQ(from.size(), 0);  // NOLINT(bugprone-use-after-move): moved-from is empty, by contract
   from = std::move(to);
   EXPECT_EQ(from.data(), data);
-  EXPECT_EQ(tensmith::Buffer<float>().size(), 0);
+  EXPECT_EQ(tensmith::runtime::Buffer<float>().size(), 0);
 }
 
 TEST(Buffer, KnowsElementTypes) {
-  EXPECT_EQ(tensmith::dtype_of<bool>().code, TENSMITH_TYPE_BOOL);
-  EXPECT_EQ(tensmith::dtype_of<double>().code, TENSMITH_TYPE_FLOAT);
-  EXPECT_EQ(tensmith::dtype_of<double>().bits, 64);
-  EXPECT_EQ(tensmith::dtype_of<std::int8_t>().code, TENSMITH_TYPE_INT);
-  EXPECT_EQ(tensmith::dtype_of<std::uint16_t>().code, TENSMITH_TYPE_UINT);
+  EXPECT_EQ(tensmith::runtime::dtype_of<bool>().code, TENSMITH_TYPE_BOOL);
+  EXPECT_EQ(tensmith::runtime::dtype_of<double>().code, TENSMITH_TYPE_FLOAT);
+  EXPECT_EQ(tensmith::runtime::dtype_of<double>().bits, 64);
+  EXPECT_EQ(tensmith::runtime::dtype_of<std::int8_t>().code, TENSMITH_TYPE_INT);
+  EXPECT_EQ(tensmith::runtime::dtype_of<std::uint16_t>().code, TENSMITH_TYPE_UINT);
 }
 
 TEST(Buffer, SaysWhatIsWrongWithAShape) {
   try {
-    tensmith::Buffer<float> buffer({4, -3});
+    tensmith::runtime::Buffer<float> buffer({4, -3});
     FAIL() << "a negative extent was taken";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(), "Buffer: shape 4x-3 has a negative extent or more bytes than can be addressed");
   }
   try {
     const std::vector<int64_t> shape(13, 1);
-    tensmith::Buffer<float> buffer{std::span<const int64_t>(shape)};
+    tensmith::runtime::Buffer<float> buffer{std::span<const int64_t>(shape)};
     FAIL() << "13 dimensions were taken";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(), "Buffer: 13 dimensions, at most 12 are possible");

@@ -13,7 +13,7 @@
 
 #include "tensmith/runtime/runtime.h"
 
-namespace tensmith {
+namespace tensmith::runtime {
 
 /// The run-time description of a C++ arithmetic type. float16 and bfloat16 are stored as std::uint16_t; pass their
 /// description where it matters.
@@ -112,4 +112,4 @@ class Buffer {
   tensmith_buffer buffer_{};
 };
 
-}  // namespace tensmith
+}  // namespace tensmith::runtime

@@ -154,9 +154,9 @@ struct LocalMeasurer::Impl {
       return answer;
     }
     if (result == ReadResult::kTimeout) {
-      // A program that waits for something uses no CPU; one that is merely slow does.
+      // A program that waits for something uses no CPU; one that is merely slow does. The system counts in hundredths.
       const double used = runner->cpu_seconds().value_or(cpu_before + timeout) - cpu_before;
-      answer.status = used < 0.25 * timeout ? TrialStatus::kHang : TrialStatus::kRunTimeout;
+      answer.status = timeout >= 0.5 && used < 0.25 * timeout ? TrialStatus::kHang : TrialStatus::kRunTimeout;
       answer.error = answer.status == TrialStatus::kHang ? fmt::format("made no progress for {} s", timeout)
                                                          : fmt::format("took longer than {} s", timeout);
       runner->end();
