@@ -61,8 +61,8 @@ void check_workload(const Workload& workload, int threads, int llvm_configs, int
 class Backends : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Backends, AgreeOnRandomConfigs) {
-  check_workload(parse_workload(GetParam()), 1, 12, 2);
-  check_workload(parse_workload(GetParam()), 3, 4, 1);
+  check_workload(parse_workload(GetParam()), 1, 10, 2);
+  check_workload(parse_workload(GetParam()), 3, 3, 1);
 }
 
 INSTANTIATE_TEST_SUITE_P(

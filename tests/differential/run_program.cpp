@@ -44,8 +44,10 @@ Operands::Operand& Operands::add(Buffer buffer) {
 }
 
 float* Operands::of(Buffer buffer) {
+  // Packed operands of two configs share a name and may differ in size.
+  const auto size = static_cast<size_t>(buffer_size(buffer));
   for (const auto& operand : operands_) {
-    if (operand->name == buffer->name) return operand->aligned;
+    if (operand->name == buffer->name && operand->size == size) return operand->aligned;
   }
   return add(buffer).aligned;
 }
@@ -95,7 +97,7 @@ void run_c(const std::vector<Function>& functions, Operands& operands) {
   const std::string source = (dir.path() / "f.c").string(), library = (dir.path() / "f.so").string();
   write_file(source, c_source(functions));
   SpawnOptions options;
-  options.argv = {"cc", "-std=c11", "-O1", "-Wall", "-Werror", "-Wno-unused", "-shared", "-fPIC", "-I" TENSMITH_SOURCE_DIR "/include",
+  options.argv = {"cc", "-std=c11", "-O0", "-Wall", "-Werror", "-Wno-unused", "-shared", "-fPIC", "-I" TENSMITH_SOURCE_DIR "/include",
                   source, "-o", library, "-L" TENSMITH_BINARY_DIR "/lib", "-ltensmith_runtime", "-Wl,-rpath," TENSMITH_BINARY_DIR "/lib", "-lm"};
   const CapturedRun compiled = run_captured(options, 120);
   if (!compiled.status.success()) throw WorkError("cc: " + compiled.err);
