@@ -239,7 +239,7 @@ void print_table(const std::vector<Outcome>& outcomes, const Target& target, int
     }
     const double best = gflops(o.flops, o.result.best->seconds_min);
     const double base = o.result.default_config ? gflops(o.flops, o.result.default_config->seconds_min) : 0;
-    table.add({o.name, o.result.default_config ? fmt::format("{:.1f}", base) : "failed", fmt::format("{:.1f}", best),
+    table.add({o.name, o.result.default_config ? fmt::format("{:.1f}", base) : "-", fmt::format("{:.1f}", best),
                base > 0 ? fmt::format("{:.2f}x", best / base) : "-", fmt::format("{:.0f}", 100 * best / peak),
                fmt::format("{}", o.result.trials), fmt::format("{}", o.result.valid()), fmt::format("{:.1f}", o.result.seconds)});
   }
