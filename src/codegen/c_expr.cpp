@@ -1,232 +1,298 @@
 #include "codegen/c_expr.h"
 
-#include <cmath>
-#include <cstdint>
-#include <limits>
-
 #include <fmt/format.h>
 
-#include "tensmith/ir/arith/affine.h"
+#include <cmath>
+
+#include "tensmith/ir/half.h"
 #include "tensmith/ir/visit.h"
 #include "tensmith/support/error.h"
 
-namespace tensmith::c {
+namespace tensmith {
+
 namespace {
 
-std::string integer_literal(DataType type, int64_t value) {
-  if (type.is_uint() && type.bits == 64) {
-    return fmt::format("{}u", static_cast<uint64_t>(value));
-  }
-  if (value == std::numeric_limits<int64_t>::min()) {
-    return "INT64_MIN";
-  }
-  if (value == std::numeric_limits<int32_t>::min()) {
-    return "(-2147483647 - 1)";
-  }
-  return value < 0 ? fmt::format("({})", value) : fmt::format("{}", value);
-}
-
-std::string float_literal(DataType type, double value) {
-  if (std::isnan(value)) return "NAN";
-  if (std::isinf(value)) return value > 0 ? "INFINITY" : "(-INFINITY)";
-  std::string text = type.bits == 64 ? fmt::format("{}", value) : fmt::format("{}", static_cast<float>(value));
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  if (type.bits != 64) text += "f";
-  return std::signbit(value) ? "(" + text + ")" : text;
-}
-
-constexpr std::string_view kHalfHelpers =
-    "static inline float ts_f16_value(uint16_t b) {\n"
-    "  uint32_t sign = (uint32_t)(b & 0x8000) << 16, exponent = (b >> 10) & 31, fraction = b & 1023, bits;\n"
-    "  float value;\n"
-    "  if (exponent == 0) { value = (float)fraction * 0x1p-24f; return sign ? -value : value; }\n"
-    "  bits = sign | ((exponent == 31 ? 255 : exponent + 112) << 23) | (fraction << 13);\n"
-    "  memcpy(&value, &bits, 4);\n"
-    "  return value;\n"
-    "}\n"
-    "static inline uint16_t ts_f16_bits(float x) {\n"
-    "  uint32_t bits, sign, kept, rest, half;\n"
-    "  int exponent, shift;\n"
-    "  memcpy(&bits, &x, 4);\n"
-    "  sign = (bits >> 16) & 0x8000;\n"
-    "  exponent = (int)((bits >> 23) & 255) - 127;\n"
-    "  if (exponent == 128) return (uint16_t)(sign | 0x7c00 | ((bits & 0x7fffff) ? 0x200 : 0));\n"
-    "  if (exponent > 15) return (uint16_t)(sign | 0x7c00);\n"
-    "  shift = exponent < -14 ? 13 + (-14 - exponent) : 13;\n"
-    "  if (exponent == -127 || shift > 24) return (uint16_t)sign;\n"
-    "  bits = (bits & 0x7fffff) | 0x800000;\n"
-    "  kept = bits >> shift; rest = bits & ((1u << shift) - 1); half = 1u << (shift - 1);\n"
-    "  if (rest > half || (rest == half && (kept & 1))) ++kept;\n"
-    "  return (uint16_t)(sign | ((exponent < -14 ? 0 : (uint32_t)(exponent + 14) << 10) + kept));\n"
-    "}\n"
-    "static inline float ts_f16_round(float x) { return ts_f16_value(ts_f16_bits(x)); }\n";
-
-constexpr std::string_view kBfloatHelpers =
-    "static inline float ts_bf16_value(uint16_t b) {\n"
-    "  uint32_t bits = (uint32_t)b << 16;\n"
-    "  float value;\n"
-    "  memcpy(&value, &bits, 4);\n"
-    "  return value;\n"
-    "}\n"
-    "static inline uint16_t ts_bf16_bits(float x) {\n"
-    "  uint32_t bits;\n"
-    "  memcpy(&bits, &x, 4);\n"
-    "  if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)((bits >> 16 & 0x8000) | 0x7fc0);\n"
-    "  return (uint16_t)((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);\n"
-    "}\n"
-    "static inline float ts_bf16_round(float x) { return ts_bf16_value(ts_bf16_bits(x)); }\n";
+// Precedences of C, higher binds tighter.
+constexpr int kTernary = 3;
+constexpr int kOr = 4;
+constexpr int kAnd = 5;
+constexpr int kEquality = 9;
+constexpr int kRelation = 10;
+constexpr int kSum = 12;
+constexpr int kProduct = 13;
+constexpr int kUnary = 15;
+constexpr int kPrimary = 16;
 
 bool is_half(DataType type) { return type.is_float() && type.bits == 16; }
+bool is_literal(Expr e) {
+  const auto* broadcast = e.as<Broadcast>();
+  return e.kind() == ExprKind::kIntImm || (broadcast != nullptr && broadcast->value.kind() == ExprKind::kIntImm);
+}
 
-std::string_view half_helpers(DataType type) { return type.code == TypeCode::kBFloat ? kBfloatHelpers : kHalfHelpers; }
+std::string enclose(std::string text, int own, int wanted) { return own < wanted ? "(" + text + ")" : text; }
 
 }  // namespace
 
-std::string ExprWriter::helper(const std::string& name, const std::string& definition) const {
-  helpers_.emplace(name, definition);
-  return name;
-}
-
-std::string ExprWriter::helpers() const {
-  std::string out;
-  for (const auto& [name, definition] : helpers_) {
-    out += definition;
+std::string_view c_value_type(DataType type) {
+  if (type.is_bool()) return "bool";
+  if (type.is_float()) return type.bits == 64 ? "double" : type.bits == 32 ? "float" : "uint16_t";
+  switch (type.bits) {
+    case 8: return type.is_int() ? "int8_t" : "uint8_t";
+    case 16: return type.is_int() ? "int16_t" : "uint16_t";
+    case 32: return type.is_int() ? "int32_t" : "uint32_t";
+    default: return type.is_int() ? "int64_t" : "uint64_t";
   }
-  return out;
 }
 
-std::string ExprWriter::rounded(DataType type, const std::string& value) const {
-  if (!is_half(type)) {
-    return value;
+std::string_view c_memory_type(DataType type) { return type.is_bool() ? "uint8_t" : c_value_type(type); }
+
+bool CExprPrinter::is_index(Expr e) const {
+  const DataType type = e.type();
+  if (!type.is_int() || type.bits < 32 || e.kind() == ExprKind::kLoad || e.kind() == ExprKind::kCall) return false;
+  if (const auto* var = e.as<Var>()) return !data_.contains(var);
+  if (const auto* select = e.as<Select>()) return is_index(select->if_true) && is_index(select->if_false);
+  bool ok = true;
+  for_each_child(e, [&](Expr child) { ok = ok && is_index(child); });
+  return ok;
+}
+
+std::string CExprPrinter::print_int(DataType type, int64_t value, bool plain) const {
+  if (type.is_bool()) return value != 0 ? "true" : "false";
+  if (type.is_uint()) {
+    const auto bits = static_cast<uint64_t>(value);
+    if (type.bits < 32) return fmt::format("{}", bits);
+    return type.bits == 32 ? fmt::format("{}u", bits) : fmt::format("UINT64_C({})", bits);
   }
-  helper("ts_" + suffix(type), std::string(half_helpers(type)));
-  return fmt::format("ts_{}_round({})", suffix(type), value);
-}
-
-std::string ExprWriter::to_memory(DataType type, const std::string& value) const {
-  if (!is_half(type)) {
-    return value;
+  if (type.bits == 64) {
+    if (value == INT64_MIN) return "INT64_MIN";
+    if (!plain || value > INT32_MAX || value < -INT32_MAX) return fmt::format("INT64_C({})", value);
   }
-  helper("ts_" + suffix(type), std::string(half_helpers(type)));
-  return fmt::format("ts_{}_bits({})", suffix(type), value);
+  return value == INT32_MIN ? "INT32_MIN" : fmt::format("{}", value);
 }
 
-std::string ExprWriter::write(Expr e, const std::string& lane) const {
+std::string CExprPrinter::print_float(DataType type, double value) {
+  if (type.code == TypeCode::kBFloat) return fmt::format("0x{:04x} /* {} */", bfloat16_bits(value), value);
+  if (type.bits == 16) return fmt::format("0x{:04x} /* {} */", float16_bits(value), value);
+  const bool narrow = type.bits == 32;
+  if (!std::isfinite(value)) {
+    helpers_.use_math();
+    const std::string_view text = std::isnan(value) ? "NAN" : value > 0 ? "INFINITY" : "-INFINITY";
+    return narrow ? std::string(text) : fmt::format("(double){}", text);
+  }
+  std::string text = narrow ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + (narrow ? "f" : "");
+}
+
+std::string CExprPrinter::print(Expr e, int precedence, bool plain_literals) {
   return match(
-      e, [](const IntImm& n) { return integer_literal(n.type, n.value); },
-      [](const FloatImm& n) { return float_literal(n.type, n.value); }, [&](const Var& n) { return names_.of(&n); },
-      [&](const Cast& n) { return cast(n, lane); }, [&](const Binary& n) { return binary(n, lane); },
-      [&](const Not& n) { return fmt::format("!{}", write(n.value, lane)); },
-      [&](const Select& n) {
-        return fmt::format("({} ? {} : {})", write(n.condition, lane), write(n.if_true, lane), write(n.if_false, lane));
+      e,
+      [&](const IntImm& n) {
+        std::string text = print_int(n.type, n.value, plain_literals);
+        return text.front() == '-' ? enclose(text, kUnary, precedence) : text;
       },
-      [&](const Load& n) { return load(n, lane); },
-      [&](const Ramp& n) {
-        TENSMITH_ICHECK(!lane.empty(), "a ramp stands in a scalar place");
-        const std::string step = is_const_int(n.stride, 1) ? lane : fmt::format("{}*{}", lane, write(n.stride));
-        return is_const_int(n.base, 0) ? step : fmt::format("({} + {})", write(n.base), step);
+      [&](const FloatImm& n) {
+        std::string text = print_float(n.type, n.value);
+        return text.front() == '-' || text.front() == '(' ? enclose(text, kUnary, precedence) : text;
       },
-      [&](const Broadcast& n) { return write(n.value, {}); }, [&](const Call& n) { return call(n, lane); },
-      [](const Reduce&) -> std::string { TENSMITH_UNREACHABLE("a reduction that is not lowered"); });
+      [&](const Var& n) { return names_.of(&n); }, [&](const Cast& n) { return print_cast(n, precedence); },
+      [&](const Binary& n) { return print_binary(n, precedence); },
+      [&](const Not& n) { return enclose("!" + print(n.value, kUnary), kUnary, precedence); },
+      [&](const Select& n) { return print_select(n, precedence); },
+      [&](const Load& n) { return print_load(n, precedence); }, [&](const Ramp& n) { return print_ramp(n, precedence); },
+      [&](const Broadcast& n) { return print(n.value, precedence, plain_literals); },
+      [&](const Call& n) { return print_call(n); },
+      [&](const Reduce&) -> std::string { TENSMITH_UNREACHABLE("a reduction reached code generation"); });
 }
 
-std::string ExprWriter::binary(const Binary& n, const std::string& lane) const {
-  const std::string a = write(n.a, lane), b = write(n.b, lane);
-  const DataType type = n.a.type();
-  if (is_comparison(n.op)) {
-    return fmt::format("({} {} {})", a, to_string(n.op), b);
-  }
-  if (n.op == BinaryOp::kAnd) return fmt::format("({} && {})", a, b);
-  if (n.op == BinaryOp::kOr) return fmt::format("({} || {})", a, b);
-  if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
-    const std::string name = fmt::format("ts_{}_{}", n.op == BinaryOp::kMin ? "min" : "max", suffix(type));
-    const std::string_view t = value_type(type);
-    return fmt::format("{}({}, {})",
-                       helper(name, fmt::format("static inline {0} {1}({0} a, {0} b) {{ return a {2} b ? a : b; }}\n", t, name,
-                                                n.op == BinaryOp::kMin ? "<" : ">")),
-                       a, b);
-  }
-  if (type.is_float()) {
-    return rounded(type, fmt::format("({} {} {})", a, to_string(n.op), b));
-  }
-  return integer_binary(n, a, b);
+std::string CExprPrinter::widened(Expr e, int precedence) {
+  if (!is_half(e.type())) return print(e, precedence);
+  const CHelper helper = e.type().code == TypeCode::kBFloat ? CHelper::kBfloatToFloat : CHelper::kHalfToFloat;
+  return fmt::format("{}({})", helpers_.use(helper), print(e));
 }
 
-std::string ExprWriter::integer_binary(const Binary& n, const std::string& a, const std::string& b) const {
-  const DataType type = n.type.element();
-  const std::string_view t = value_type(type);
-  if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) {
-    const char* op = n.op == BinaryOp::kDiv ? "/" : "%";
-    const bool plain = type.is_uint() || (range_of(n.a, ranges_).min >= 0 && range_of(n.b, ranges_).min > 0);
-    if (plain) {
-      return fmt::format("({} {} {})", a, op, b);
-    }
-    const std::string name = fmt::format("ts_floor{}_{}", n.op == BinaryOp::kDiv ? "div" : "mod", suffix(type));
-    const std::string body = n.op == BinaryOp::kDiv ? "if (b == -1) return ({0})(0 - (u{0})a); {0} q = ({0})(a / b); return ({0})(q - (q * b != a && (a < 0) != (b < 0)));"
-                                                    : "if (b == -1) return 0; {0} r = ({0})(a % b); return ({0})(r + (r != 0 && (r < 0) != (b < 0) ? b : 0));";
-    return fmt::format("{}({}, {})",
-                       helper(name, fmt::format("static inline {} {}({} a, {} b) {{ {} }}\n", t, name, t, t, fmt::format(fmt::runtime(body), t))), a, b);
-  }
-  // Index arithmetic never overflows; data wraps, which C defines for unsigned types only.
-  if (is_index_type(type) && !may_wrap(Expr(&n))) {
-    return fmt::format("({} {} {})", a, to_string(n.op), b);
-  }
-  const std::string_view u = type.bits <= 32 ? "uint32_t" : "uint64_t";
-  return fmt::format("({})(({}){} {} ({}){})", t, u, a, to_string(n.op), u, b);
+std::string CExprPrinter::narrowed(DataType type, const std::string& text) {
+  const CHelper helper = type.code == TypeCode::kBFloat ? CHelper::kFloatToBfloat : CHelper::kFloatToHalf;
+  return fmt::format("{}({})", helpers_.use(helper), text);
 }
 
-std::string ExprWriter::cast(const Cast& n, const std::string& lane) const {
-  const DataType from = n.value.type().element(), to = n.type.element();
-  const std::string value = write(n.value, lane);
+std::string CExprPrinter::infix(std::string_view op, int own, Expr a, Expr b, int precedence) {
+  return enclose(fmt::format("{} {} {}", print(a, own, !is_literal(b)), op, print(b, own + 1)), own, precedence);
+}
+
+std::string CExprPrinter::print_cast(const Cast& n, int precedence) {
+  const DataType from = n.value.type();
+  const DataType to = n.type;
   if (to.is_bool()) {
-    return fmt::format("({} != 0)", value);
+    const std::string_view zero = from.is_float() ? (from.bits == 64 ? "0.0" : "0.0f") : "0";
+    return enclose(fmt::format("{} != {}", widened(n.value, kEquality + 1), zero), kEquality, precedence);
   }
-  if (to.is_float()) {
-    return rounded(to, fmt::format("({}){}", value_type(to), value));
+  if (from.is_float() && !to.is_float()) {
+    const std::string value = widened(n.value, 0);
+    if (to.is_uint()) {
+      const uint64_t high = UINT64_MAX >> (64 - to.bits);
+      const std::string call = fmt::format("{}({}, UINT64_C({}))", helpers_.use(CHelper::kToUint), value, high);
+      return to.bits == 64 ? call : enclose(fmt::format("({}){}", c_value_type(to), call), kUnary, precedence);
+    }
+    const int64_t high = INT64_MAX >> (64 - to.bits);
+    const std::string low = to.bits == 64 ? "INT64_MIN" : fmt::format("INT64_C({})", -high - 1);
+    const std::string call = fmt::format("{}({}, {}, INT64_C({}))", helpers_.use(CHelper::kToInt), value, low, high);
+    return to.bits == 64 ? call : enclose(fmt::format("({}){}", c_value_type(to), call), kUnary, precedence);
   }
-  if (!from.is_float()) {
-    return fmt::format("({}){}", value_type(to), value);
+  if (is_half(to)) {
+    if (from.is_float()) return narrowed(to, widened(n.value, 0));
+    if (from.bits != 64) return narrowed(to, "(double)" + print(n.value, kUnary));
+    const char* sticky = helpers_.use(from.is_int() ? CHelper::kStickyI64 : CHelper::kStickyU64);
+    return narrowed(to, fmt::format("{}({})", sticky, print(n.value)));
   }
-  const std::string name = fmt::format("ts_{}_from_float", suffix(to));
-  const double low = to.is_uint() ? 0 : -std::ldexp(1.0, to.bits - 1);
-  const double high = std::ldexp(1.0, to.is_uint() ? to.bits : to.bits - 1);
-  const std::string limit = fmt::format("{}_{}", to.is_uint() ? fmt::format("UINT{}", to.bits) : fmt::format("INT{}", to.bits), "MAX");
-  const std::string lowest = to.is_uint() ? "0" : fmt::format("INT{}_MIN", to.bits);
-  return fmt::format("{}({})",
-                     helper(name, fmt::format("static inline {0} {1}(double x) {{ return x != x ? 0 : x >= {2:.1f} ? {3} : x <= {4:.1f} ? {5} : ({0})x; }}\n",
-                                              value_type(to), name, high, limit, low, lowest)),
-                     value);
+  if (is_half(from) && to.bits == 32) return widened(n.value, precedence);
+  return enclose(fmt::format("({}){}", c_value_type(to), widened(n.value, kUnary)), kUnary, precedence);
 }
 
-std::string ExprWriter::index(Buffer buffer, const Array<Expr>& indices, const std::string& lane) const {
-  if (indices.size() == 1 && (buffer->shape.size() != 1 || buffer_stride(buffer, 0) == 1)) {
-    return write(indices[0], lane);
+std::string CExprPrinter::print_binary(const Binary& n, int precedence) {
+  const DataType type = n.a.type();
+  const auto compare = [&](int own) {
+    // A comparison inside another gets parentheses, which compilers ask for.
+    const std::string a = is_half(type) ? widened(n.a, kSum) : print(n.a, kSum, !is_literal(n.b));
+    const std::string b = is_half(type) ? widened(n.b, kSum) : print(n.b, kSum);
+    return enclose(fmt::format("{} {} {}", a, to_string(n.op), b), own, precedence);
+  };
+  switch (n.op) {
+    case BinaryOp::kEq:
+    case BinaryOp::kNe: return compare(kEquality);
+    case BinaryOp::kLt:
+    case BinaryOp::kLe:
+    case BinaryOp::kGt:
+    case BinaryOp::kGe: return compare(kRelation);
+    case BinaryOp::kAnd: return infix("&&", kAnd, n.a, n.b, precedence);
+    // Compilers warn about && inside || without parentheses.
+    case BinaryOp::kOr: {
+      const auto part = [&](Expr e) {
+        const auto* binary = e.as<Binary>();
+        return print(e, binary != nullptr && binary->op == BinaryOp::kAnd ? kPrimary : kOr);
+      };
+      return enclose(part(n.a) + " || " + part(n.b), kOr, precedence);
+    }
+    default: break;
   }
-  std::string out;
-  for (size_t d = 0; d < indices.size(); ++d) {
-    const int64_t stride = buffer_stride(buffer, d);
-    out += fmt::format("{}{}{}", d == 0 ? "" : " + ", write(indices[d], lane), stride == 1 ? "" : fmt::format("*{}", stride));
+  if (!type.is_float()) return print_integer_binary(n, precedence);
+  if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
+    const bool low = n.op == BinaryOp::kMin;
+    const CHelper helper = type.bits == 64 ? (low ? CHelper::kMinF64 : CHelper::kMaxF64) : low ? CHelper::kMinF32 : CHelper::kMaxF32;
+    const std::string call = fmt::format("{}({}, {})", helpers_.use(helper), widened(n.a, 0), widened(n.b, 0));
+    return is_half(type) ? narrowed(type, call) : call;
   }
-  return out;
+  const int own = n.op == BinaryOp::kAdd || n.op == BinaryOp::kSub ? kSum : kProduct;
+  const std::string_view sign = own == kProduct && n.op == BinaryOp::kMul ? "*" : to_string(n.op);
+  const std::string text = fmt::format("{} {} {}", widened(n.a, own), sign, widened(n.b, own + 1));
+  return is_half(type) ? narrowed(type, text) : enclose(text, own, precedence);
 }
 
-std::string ExprWriter::load(const Load& n, const std::string& lane) const {
-  const DataType type = n.buffer->type;
-  std::string text = fmt::format("{}[{}]", names_.of(n.buffer), index(n.buffer, n.indices, lane));
-  if (is_half(type)) {
-    helper("ts_" + suffix(type), std::string(half_helpers(type)));
-    text = fmt::format("ts_{}_value({})", suffix(type), text);
+std::string CExprPrinter::print_integer_binary(const Binary& n, int precedence) {
+  const DataType type = n.type;
+  const std::string_view c_type = c_value_type(type);
+  if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) return print_division(n, precedence);
+  if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
+    const bool low = n.op == BinaryOp::kMin;
+    const CHelper helper = type.is_uint() ? (low ? CHelper::kMinU64 : CHelper::kMaxU64) : low ? CHelper::kMinI64 : CHelper::kMaxI64;
+    const std::string call = fmt::format("{}({}, {})", helpers_.use(helper), print(n.a), print(n.b));
+    return type.bits == 64 || is_index(&n) ? call : enclose(fmt::format("({}){}", c_type, call), kUnary, precedence);
   }
-  return n.predicate ? fmt::format("({} ? {} : 0)", write(n.predicate, lane), text) : text;
+  const int own = n.op == BinaryOp::kMul ? kProduct : kSum;
+  const std::string_view sign = to_string(n.op);
+  if (is_index(&n)) {
+    // Products tight, sums wide, negative terms subtracted, as people write indices.
+    if (const std::optional<int64_t> term = as_const_int(n.b); n.op == BinaryOp::kAdd && term && *term < 0 && *term > -INT32_MAX) {
+      return enclose(fmt::format("{} - {}", print(n.a, own), -*term), own, precedence);
+    }
+    const std::string a = print(n.a, own, !is_literal(n.b));
+    const std::string b = print(n.b, own + 1);
+    const std::string_view gap = own == kProduct ? "" : " ";
+    return enclose(fmt::format("{}{}{}{}{}", a, gap, sign, gap, b), own, precedence);
+  }
+  if (type.is_uint() && type.bits >= 32) return infix(sign, own, n.a, n.b, precedence);
+  if (type.bits < 32) {
+    // Promoted to int, where only a product of two uint16 could overflow.
+    const std::string_view promote = type.is_uint() && type.bits == 16 && n.op == BinaryOp::kMul ? "(uint32_t)" : "";
+    const std::string a = print(n.a, promote.empty() ? own : kUnary);
+    return enclose(fmt::format("({})({}{} {} {})", c_type, promote, a, sign, print(n.b, own + 1)), kUnary, precedence);
+  }
+  // Wraps: computed without sign, where C defines it.
+  const std::string_view bits = type.bits == 64 ? "uint64_t" : "uint32_t";
+  return enclose(fmt::format("({})(({}){} {} ({}){})", c_type, bits, print(n.a, kUnary), sign, bits, print(n.b, kUnary)),
+                 kUnary, precedence);
 }
 
-std::string ExprWriter::call(const Call& n, const std::string& lane) const {
+std::string CExprPrinter::print_division(const Binary& n, int precedence) {
+  const DataType type = n.type;
+  const bool divide = n.op == BinaryOp::kDiv;
+  const bool plain = type.is_uint() || (range_of(n.a, ranges_).min >= 0 && range_of(n.b, ranges_).min > 0);
+  if (plain) {
+    const std::string text = fmt::format("{} {} {}", print(n.a, kProduct, !is_literal(n.b)), divide ? "/" : "%", print(n.b, kProduct + 1));
+    if (type.bits >= 32) return enclose(text, kProduct, precedence);
+    return enclose(fmt::format("({})({})", c_value_type(type), text), kUnary, precedence);
+  }
+  const char* helper = helpers_.use(divide ? CHelper::kFloorDiv : CHelper::kFloorMod);
+  const std::string call = fmt::format("{}({}, {})", helper, print(n.a), print(n.b));
+  return type.bits == 64 || is_index(&n) ? call : enclose(fmt::format("({}){}", c_value_type(type), call), kUnary, precedence);
+}
+
+std::string CExprPrinter::print_select(const Select& n, int precedence) {
+  return enclose(fmt::format("{} ? {} : {}", print(n.condition, kTernary + 1), print(n.if_true, kTernary + 1, false),
+                             print(n.if_false, kTernary + 1, false)),
+                 kTernary, precedence);
+}
+
+std::string CExprPrinter::element(Buffer buffer, Array<Expr> indices) {
+  const std::string& name = names_.of(buffer);
+  if (indices.empty()) return name + "[0]";
+  std::string index;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    const int64_t stride = flat_ || indices.size() != buffer->shape.size() ? 1 : buffer_stride(buffer, i);
+    const bool last = i + 1 == indices.size();
+    if (is_const_int(indices[i], 0) && !(last && index.empty())) continue;
+    const std::optional<int64_t> constant = as_const_int(indices[i]);
+    // Strides may take a 32-bit index beyond 32 bits.
+    const std::string_view widen = indices[i].type().bits < 64 ? "(int64_t)" : "";
+    const std::string part = stride == 1 ? print(indices[i], kSum)
+                             : constant  ? fmt::format("{}", *constant * stride)
+                                         : fmt::format("{}{}*{}", widen, print(indices[i], widen.empty() ? kProduct : kUnary), stride);
+    index += (index.empty() ? "" : " + ") + part;
+  }
+  return fmt::format("{}[{}]", name, index);
+}
+
+std::string CExprPrinter::print_load(const Load& n, int precedence) {
+  std::string text = element(n.buffer, n.indices);
+  int own = kPrimary;
+  if (n.type.is_bool()) {
+    text += " != 0";
+    own = kEquality;
+  }
+  if (!n.predicate || is_const_int(n.predicate, 1)) return enclose(text, own, precedence);
+  return enclose(fmt::format("{} ? {} : 0", print(n.predicate, kTernary + 1), text), kTernary, precedence);
+}
+
+std::string CExprPrinter::print_ramp(const Ramp& n, int precedence) {
+  TENSMITH_ICHECK(!lane_.empty(), "a ramp outside a vector statement");
+  const bool negative = is_const_int(n.stride, -1);
+  const std::string step = is_const_int(n.stride, 1) || negative
+                               ? lane_
+                               : fmt::format("{}*{}", lane_, print(n.stride, kProduct + 1));
+  const std::string text = is_const_int(n.base, 0) && !negative
+                               ? step
+                               : fmt::format("{} {} {}", print(n.base, kSum), negative ? "-" : "+", step);
+  if (is_index(&n)) return enclose(text, text == lane_ ? kPrimary : kSum, precedence);
+  return enclose(fmt::format("({})({})", c_value_type(n.type), text), kUnary, precedence);
+}
+
+std::string CExprPrinter::print_call(const Call& n) {
+  static constexpr const char* kNames[] = {"exp", "log", "sqrt", "tanh", "erf", "fabs", "floor", "ceil", "round", "pow", "fma"};
+  helpers_.use_math();
   std::string args;
-  for (size_t i = 0; i < n.args.size(); ++i) {
-    args += (i == 0 ? "" : ", ") + write(n.args[i], lane);
-  }
-  const std::string_view name = n.intrinsic == Intrinsic::kAbs ? std::string_view("fabs") : to_string(n.intrinsic);
-  return rounded(n.type.element(), fmt::format("{}{}({})", name, n.type.bits == 64 ? "" : "f", args));
+  for (Expr arg : n.args) args += (args.empty() ? "" : ", ") + widened(arg, 0);
+  const std::string call = fmt::format("{}{}({})", kNames[static_cast<size_t>(n.intrinsic)], n.type.bits == 64 ? "" : "f", args);
+  return is_half(n.type) ? narrowed(n.type, call) : call;
 }
 
-}  // namespace tensmith::c
+}  // namespace tensmith

@@ -1,44 +1,61 @@
 #pragma once
 
-#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 
+#include "codegen/c_helpers.h"
 #include "codegen/c_names.h"
 #include "tensmith/ir/arith/interval.h"
 #include "tensmith/ir/ir.h"
 
-namespace tensmith::c {
+namespace tensmith {
 
-/// Writes expressions. Of a vector expression it writes the value of one lane, whose number is the variable `lane`.
-class ExprWriter {
+/// C type of a value: "int64_t", "float", "bool", "uint16_t" for the bits of a 16-bit float.
+std::string_view c_value_type(DataType type);
+/// C type of an element in memory: as the value, bool being "uint8_t".
+std::string_view c_memory_type(DataType type);
+
+/// Prints expressions as C. One lane of a vector is printed at a time: `lane` is the C variable that counts them.
+class CExprPrinter {
  public:
-  explicit ExprWriter(Names& names) : names_(names) {}
+  CExprPrinter(CNames& names, CHelperSet& helpers, const VarRanges& ranges) : names_(names), helpers_(helpers), ranges_(ranges) {}
 
-  std::string write(Expr e) const { return write(e, {}); }
-  std::string write(Expr e, const std::string& lane) const;
-  /// Flat index of an access with one index or one per dimension.
-  std::string index(Buffer buffer, const Array<Expr>& indices, const std::string& lane) const;
-  /// An element to be stored, from a value of the buffer's type.
-  std::string to_memory(DataType type, const std::string& value) const;
+  /// Accesses have one index in elements.
+  void set_flat(bool flat) { flat_ = flat; }
+  void set_lane(std::string_view lane) { lane_ = lane; }
+  /// The variable holds data, so that arithmetic on it may wrap.
+  void add_data_variable(VarRef var) { data_.insert(var); }
+  /// Whether arithmetic in `e` is on loop variables only, which never wraps.
+  bool is_index(Expr e) const;
 
-  /// Ranges of the variables in scope: a division of what cannot be negative is written as `/`.
-  VarRanges& ranges() { return ranges_; }
-  /// Definitions of the helper functions that were used.
-  std::string helpers() const;
+  std::string print(Expr e) { return print(e, 0); }
+  /// "A[i*8 + l]"
+  std::string element(Buffer buffer, Array<Expr> indices);
 
  private:
-  std::string binary(const Binary& n, const std::string& lane) const;
-  std::string integer_binary(const Binary& n, const std::string& a, const std::string& b) const;
-  std::string cast(const Cast& n, const std::string& lane) const;
-  std::string load(const Load& n, const std::string& lane) const;
-  std::string call(const Call& n, const std::string& lane) const;
-  std::string rounded(DataType type, const std::string& value) const;
-  /// Names a helper and remembers that its definition is needed.
-  std::string helper(const std::string& name, const std::string& definition) const;
+  std::string print(Expr e, int precedence, bool plain_literals = true);
+  std::string print_int(DataType type, int64_t value, bool plain) const;
+  std::string print_float(DataType type, double value);
+  std::string print_cast(const Cast& n, int precedence);
+  std::string print_binary(const Binary& n, int precedence);
+  std::string print_integer_binary(const Binary& n, int precedence);
+  std::string print_division(const Binary& n, int precedence);
+  std::string print_select(const Select& n, int precedence);
+  std::string print_load(const Load& n, int precedence);
+  std::string print_ramp(const Ramp& n, int precedence);
+  std::string print_call(const Call& n);
+  std::string infix(std::string_view op, int op_precedence, Expr a, Expr b, int precedence);
+  /// A 16-bit float as a C float; other floats as they are.
+  std::string widened(Expr e, int precedence);
+  std::string narrowed(DataType type, const std::string& text);
 
-  Names& names_;
-  VarRanges ranges_;
-  mutable std::set<std::pair<std::string, std::string>> helpers_;  ///< name, definition
+  CNames& names_;
+  CHelperSet& helpers_;
+  const VarRanges& ranges_;
+  std::unordered_set<VarRef> data_;
+  std::string lane_;
+  bool flat_ = false;
 };
 
-}  // namespace tensmith::c
+}  // namespace tensmith

@@ -1,72 +1,78 @@
 #include "codegen/c_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 
-#include <fmt/format.h>
-
+#include "tensmith/codegen/c_source.h"
 #include "tensmith/support/error.h"
 
-namespace tensmith::c {
+namespace tensmith {
+
 namespace {
 
-constexpr std::array<std::string_view, 44> kKeywords = {
-    "auto",   "break",  "case",     "char",   "const",   "continue", "default",  "do",     "double", "else",   "enum",
-    "extern", "float",  "for",      "goto",   "if",      "inline",   "int",      "long",   "register", "restrict", "return",
-    "short",  "signed", "sizeof",   "static", "struct",  "switch",   "typedef",  "union",  "unsigned", "void", "volatile",
-    "while",  "bool",   "true",     "false",  "NULL",    "INFINITY", "NAN",      "args",   "closure",  "begin",  "end"};
+/// Keywords of C11 and C++, so that a header can be included from both, and names of the standard headers used.
+constexpr std::array kReserved{
+    "alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "constexpr",
+    "continue", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float",
+    "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "nullptr",
+    "operator", "or", "private", "protected", "public", "register", "restrict", "return", "short", "signed", "sizeof",
+    "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typeid", "typename", "union",
+    "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "INFINITY", "NAN", "NULL", "main", "memcpy",
+    "exp", "expf", "log", "logf", "sqrt", "sqrtf", "tanh", "tanhf", "erf", "erff", "pow", "powf", "fma", "fmaf", "floor",
+    "floorf", "ceil", "ceilf", "round", "roundf", "fabs", "fabsf", "j0", "j1", "jn", "y0", "y1", "yn", "gamma"};
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_reserved(std::string_view name) { return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end(); }
+
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 }  // namespace
 
-bool is_identifier(std::string_view name) {
-  return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && std::all_of(name.begin(), name.end(), is_word) &&
-         std::find(kKeywords.begin(), kKeywords.end(), name) == kKeywords.end();
+bool is_c_identifier(std::string_view name) {
+  return !name.empty() && is_letter(name.front()) && !is_reserved(name) &&
+         std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
 }
 
-const std::string& Names::of(const void* node, std::string_view hint) {
-  const auto it = names_.find(node);
-  return it != names_.end() ? it->second : names_.emplace(node, fresh(hint)).first->second;
+void check_function_names(std::span<const Function> functions) {
+  std::set<std::string_view> seen;
+  for (const Function& function : functions) {
+    if (!is_c_identifier(function.name)) {
+      throw UserError(fmt::format("function name '{}' is no identifier of C", function.name),
+                      "use letters, digits and '_', not starting with a digit, and no keyword");
+    }
+    if (!seen.insert(function.name).second) {
+      throw UserError(fmt::format("two functions of one module are named '{}'", function.name), "rename one of them");
+    }
+  }
 }
 
-std::string Names::fresh(std::string_view hint) {
+CNames::CNames() { taken_.insert(kReserved.begin(), kReserved.end()); }
+
+std::string CNames::fresh(std::string_view hint) {
   std::string base;
-  for (char c : hint) {
-    base += is_word(c) ? c : '_';
-  }
-  if (!is_identifier(base) || base.starts_with("ts_")) {
-    base = "v_" + base;
-  }
+  for (char c : hint) base += is_letter(c) || is_digit(c) ? c : '_';
+  // Identifiers that start with '_' or 'ts_' belong to the compiler and to the helpers.
+  if (base.empty() || !is_letter(base.front()) || base.front() == '_' || base.starts_with("ts_")) base = "v" + base;
   std::string name = base;
-  for (int i = 1; !used_.insert(name).second; ++i) {
-    name = fmt::format("{}_{}", base, i);
-  }
+  for (int i = 1; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
   return name;
 }
 
-std::string_view memory_type(DataType type) {
-  switch (type.code) {
-    case TypeCode::kBool: return "uint8_t";
-    case TypeCode::kBFloat: return "uint16_t";
-    case TypeCode::kFloat: return type.bits == 16 ? "uint16_t" : type.bits == 32 ? "float" : "double";
-    case TypeCode::kInt: return type.bits == 8 ? "int8_t" : type.bits == 16 ? "int16_t" : type.bits == 32 ? "int32_t" : "int64_t";
-    case TypeCode::kUInt:
-      return type.bits == 8 ? "uint8_t" : type.bits == 16 ? "uint16_t" : type.bits == 32 ? "uint32_t" : "uint64_t";
-  }
-  TENSMITH_UNREACHABLE("unknown type");
+void CNames::release(VarRef var) {
+  auto it = names_.find(var);
+  if (it == names_.end()) return;
+  taken_.erase(it->second);
+  names_.erase(it);
 }
 
-std::string_view value_type(DataType type) { return type.is_float() && type.bits == 16 ? "float" : memory_type(type); }
-
-std::string suffix(DataType type) {
-  const std::string_view letter = type.code == TypeCode::kFloat    ? "f"
-                                  : type.code == TypeCode::kBFloat ? "bf"
-                                  : type.is_bool()                 ? "b"
-                                  : type.is_int()                  ? "i"
-                                                                   : "u";
-  return fmt::format("{}{}", letter, static_cast<int>(type.bits));
+const std::string& CNames::of(const void* node, std::string_view hint) {
+  auto it = names_.find(node);
+  if (it == names_.end()) it = names_.emplace(node, fresh(hint)).first;
+  return it->second;
 }
 
-}  // namespace tensmith::c
+}  // namespace tensmith

@@ -6,28 +6,40 @@
 
 #include "tensmith/ir/ir.h"
 
-/// C11 from lowered functions: the second back end, independent of LLVM, and the readable form of generated code.
+/// C source from lowered functions: the readable form of a program, and a second back end.
 ///
-/// A function NAME(in0, ..., out0, ...) becomes `int NAME(const T* in0, ..., T* out0)` and `int NAME_packed(void* const* args)`, and `int NAME_supported(void)`,
-/// with the calling convention of codegen/llvm/llvm_codegen.h. Vector operations are loops over lanes, which compilers turn into
-/// vectors again. float16 and bfloat16 are held as uint16_t in memory. Compile with -ffp-contract=off for exactly the
-/// operations that are written, and link libm; programs with parallel loops or heap scratch need tensmith/runtime/runtime.h.
+/// The text is C11 without extensions; a vector operation is a loop over its lanes, which compilers turn back into one.
+/// It keeps the semantics of ir.h exactly: floor division, wrapping integers, saturating conversions, 16-bit floats
+/// through float32, lazy selects. Whether a product that is added is contracted is the C compiler's choice
+/// (`-ffp-contract=off` or `fast`).
+///
+/// Each function NAME becomes `int NAME(const T* in0, ..., T* out0)`, which is compatible with the machine code of
+/// llvm_codegen.h, and `int NAME_packed(void* const* args)`. A file stands alone, except that heap memory and parallel loops
+/// need the runtime library: only then tensmith/runtime/runtime.h is included.
 
 namespace tensmith {
 
 struct CSourceOptions {
-  /// Text put in a comment at the top, such as the workload.
+  /// Text of a comment at the head of the file, such as where the schedule came from; may be empty.
   std::string_view comment;
 };
 
-/// Source of all functions. They must be flattened or not; reductions must be lowered. Throws InternalError otherwise, and
-/// UserError for names that are no C identifiers.
+/// Source text of one file with all the functions. Throws UserError for names that are no C identifiers or are not
+/// different from each other.
 std::string c_source(std::span<const Function> functions, const CSourceOptions& options = {});
 
-/// A header with the declarations, usable from C and C++, which tells shapes, element types and alignment.
-std::string c_header(std::span<const Function> functions, std::string_view guard, const CSourceOptions& options = {});
+struct CHeaderOptions {
+  std::string_view guard;        ///< macro of the include guard; empty makes one of the first function's name
+  std::string_view comment;      ///< as in CSourceOptions
+  bool supported_entry = false;  ///< declare NAME_supported as well
+};
 
-/// A small C program that includes `header`, packs what is packed ahead, calls `main` on made-up data and prints a sum of each output.
-std::string c_example(const Function& main, std::span<const Function> packs, std::string_view header);
+/// Header for the functions, usable from C and C++, that tells every parameter's type, shape, layout in memory and size.
+std::string c_header(std::span<const Function> functions, const CHeaderOptions& options = {});
+
+/// Whether `name` can be the name of a function in C: an identifier and no keyword.
+bool is_c_identifier(std::string_view name);
+/// Throws UserError unless all names are C identifiers and different from each other.
+void check_function_names(std::span<const Function> functions);
 
 }  // namespace tensmith

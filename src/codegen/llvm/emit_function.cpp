@@ -1,50 +1,10 @@
 #include <fmt/format.h>
 
 #include "codegen/llvm/emitter.h"
-#include "tensmith/ir/visit.h"
+#include "tensmith/codegen/storage.h"
 #include "tensmith/support/error.h"
 
 namespace tensmith {
-
-namespace {
-
-constexpr int64_t kStackBufferBytes = 64 << 10;
-constexpr int64_t kStackFrameBytes = 256 << 10;
-/// TENSMITH_OUT_OF_MEMORY of runtime.h.
-constexpr int kOutOfMemory = 2;
-
-int64_t buffer_bytes(Buffer buffer) { return buffer_size(buffer) * buffer->type.element_bytes(); }
-
-bool wants_stack(Buffer buffer) {
-  return buffer->scope != MemoryScope::kGlobal && buffer_bytes(buffer) <= kStackBufferBytes;
-}
-
-/// Allocations of a function's own body: a parallel loop's belong to the function that its body becomes.
-void collect_allocations(Stmt s, bool inside_parallel, std::vector<Buffer>& out) {
-  if (const auto* loop = s.as<For>(); loop != nullptr && loop->loop_kind == LoopKind::kParallel && !inside_parallel) {
-    return;
-  }
-  if (const auto* allocate = s.as<Allocate>()) out.push_back(allocate->buffer);
-  for_each_child(s, [](Expr) {}, [&](Stmt child) { collect_allocations(child, inside_parallel, out); });
-}
-
-/// One index for a buffer of several dimensions anywhere: storage was flattened everywhere.
-bool is_flat(Stmt body) {
-  bool flat = false;
-  const auto look = [&](Buffer buffer, size_t indices) { flat = flat || indices != buffer->shape.size(); };
-  walk(
-      body,
-      [&](Expr e) {
-        if (const auto* load = e.as<Load>()) look(load->buffer, load->indices.size());
-      },
-      [&](Stmt s) {
-        if (const auto* store = s.as<Store>()) look(store->buffer, store->indices.size());
-        if (const auto* prefetch = s.as<Prefetch>()) look(prefetch->buffer, prefetch->indices.size());
-      });
-  return flat;
-}
-
-}  // namespace
 
 void set_target_attributes(llvm::Function& function, const Target& target) {
   function.addFnAttr(llvm::Attribute::NoUnwind);
@@ -114,19 +74,12 @@ void Emitter::begin_body(llvm::Function* function, Stmt body) {
 }
 
 void Emitter::allocate_scratch(Stmt body) {
-  std::vector<Buffer> all;
-  collect_allocations(body, state_.inside_parallel, all);
-  std::vector<Buffer> heap;
-  for (Buffer buffer : all) {
-    if (state_.buffers.contains(buffer)) continue;
-    if (wants_stack(buffer) && state_.stack_bytes + buffer_bytes(buffer) <= kStackFrameBytes) {
-      state_.buffers[buffer] = bind_stack_buffer(buffer);
-      state_.on_stack.insert(buffer);
-    } else {
-      state_.buffers[buffer] = nullptr;
-      heap.push_back(buffer);
-    }
+  const StoragePlan plan = plan_storage(body, state_.inside_parallel);
+  for (Buffer buffer : plan.stack) {
+    state_.buffers[buffer] = bind_stack_buffer(buffer);
+    state_.on_stack.insert(buffer);
   }
+  const std::vector<Buffer>& heap = plan.heap;
   if (heap.empty()) return;
 
   auto* pointer = builder_.getPtrTy();
@@ -148,7 +101,7 @@ void Emitter::allocate_scratch(Stmt body) {
     llvm::BasicBlock* failed = new_block("out_of_memory");
     builder_.CreateCondBr(builder_.CreateIsNotNull(memory), ok, failed);
     builder_.SetInsertPoint(failed);
-    leave_with(builder_.getInt32(kOutOfMemory));
+    leave_with(builder_.getInt32(kOutOfMemoryStatus));
     builder_.SetInsertPoint(ok);
     state_.buffers[buffer] = memory;
     state_.scratch.push_back(memory);
@@ -161,7 +114,6 @@ llvm::Value* Emitter::bind_stack_buffer(Buffer buffer) {
   auto* slot = at_entry.CreateAlloca(llvm::ArrayType::get(memory_type(buffer->type), static_cast<uint64_t>(elements)),
                                      nullptr, llvm::StringRef(buffer->name.data(), buffer->name.size()));
   slot->setAlignment(llvm::Align(kBufferAlignment));
-  state_.stack_bytes += buffer_bytes(buffer);
   return slot;
 }
 
@@ -196,7 +148,7 @@ void Emitter::emit_function(const Function& function) {
   parallel_count_ = 0;
   state_ = FunctionState{};
   mask_ = nullptr;
-  flat_ = function.body && is_flat(function.body);
+  flat_ = accesses_are_flat(function.body);
 
   const std::vector<llvm::Type*> types(parameters.size(), builder_.getPtrTy());
   llvm::Function* entry =

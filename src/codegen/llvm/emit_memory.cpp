@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "codegen/llvm/emitter.h"
+#include "tensmith/codegen/storage.h"
 #include "tensmith/ir/visit.h"
 #include "tensmith/support/error.h"
 
@@ -80,7 +81,7 @@ Emitter::Address Emitter::locate(Buffer buffer, const AffineIndex& index) {
     }
     pointer = it->second;
   }
-  return {pointer, index.constant * bytes, std::gcd(kBufferAlignment, grain * static_cast<uint64_t>(bytes))};
+  return {pointer, index.constant * bytes, std::gcd(static_cast<uint64_t>(kBufferAlignment), grain * static_cast<uint64_t>(bytes))};
 }
 
 llvm::Value* Emitter::pointer_to(const Address& address) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/llvm/emitter.h"
+#include "tensmith/codegen/storage.h"
 #include "tensmith/ir/visit.h"
 #include "tensmith/support/error.h"
 
@@ -18,34 +19,6 @@ int64_t count_nodes(Stmt s, int64_t limit) {
 }
 
 constexpr int64_t kMaxExpandedNodes = 100000;
-
-/// What a parallel body uses from outside.
-struct Captures {
-  std::vector<VarRef> vars;
-  std::vector<Buffer> buffers;
-
-  void add(VarRef var) {
-    if (std::find(vars.begin(), vars.end(), var) == vars.end()) vars.push_back(var);
-  }
-  void add(Buffer buffer) {
-    if (std::find(buffers.begin(), buffers.end(), buffer) == buffers.end()) buffers.push_back(buffer);
-  }
-};
-
-Captures captures_of(Stmt body) {
-  Captures out;
-  walk(
-      body,
-      [&](Expr e) {
-        if (const auto* var = e.as<Var>()) out.add(var);
-        if (const auto* load = e.as<Load>()) out.add(load->buffer);
-      },
-      [&](Stmt s) {
-        if (const auto* store = s.as<Store>()) out.add(store->buffer);
-        if (const auto* prefetch = s.as<Prefetch>()) out.add(prefetch->buffer);
-      });
-  return out;
-}
 
 llvm::StringRef ref(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -64,7 +37,7 @@ void Emitter::emit(Stmt s) {
 
 void Emitter::emit_allocate(const Allocate& n) {
   TENSMITH_ICHECK(state_.buffers.contains(n.buffer), fmt::format("buffer '{}' was not prepared", n.buffer->name));
-  const int64_t bytes = buffer_size(n.buffer) * n.buffer->type.element_bytes();
+  const int64_t bytes = buffer_bytes(n.buffer);
   const int64_t registers = (bytes + module_.target.vector_bytes - 1) / module_.target.vector_bytes;
   const int before = state_.reloads.capacity();
   // What is as small as a register tile is taken to be one.
@@ -157,7 +130,7 @@ void Emitter::emit_parallel(const For& loop) {
   const IndexRange extents = range_of(loop.extent);
 
   // Constants stay constants inside; everything else travels through the closure, in this order.
-  const Captures all = captures_of(loop.body);
+  const Mentioned all = mentioned_in(loop.body);
   std::vector<Buffer> buffers;
   std::vector<VarRef> vars;
   std::vector<Value*> values;

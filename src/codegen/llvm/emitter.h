@@ -18,9 +18,6 @@
 
 namespace tensmith {
 
-/// Every buffer starts on this boundary (TENSMITH_ALIGNMENT of runtime.h).
-inline constexpr uint64_t kBufferAlignment = 64;
-
 /// Loaded values that may be kept beyond the registers that are free: folding loads into their users and the scheduler's
 /// freedom make up for as many.
 inline constexpr int kReloadSlack = 2;
@@ -124,7 +121,6 @@ class Emitter {
     std::unordered_map<VarRef, VarBinding> vars;
     std::unordered_map<AddressKey, Value*, AddressKeyHash> addresses;
     std::vector<AddressKey> address_log;
-    int64_t stack_bytes = 0;
     std::unordered_set<Buffer> on_stack;
     ReloadModel reloads;
     bool inside_parallel = false;

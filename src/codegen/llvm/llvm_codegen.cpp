@@ -11,13 +11,12 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <algorithm>
-#include <cctype>
-#include <set>
 
 #include "codegen/llvm/emitter.h"
 #include "codegen/llvm/optimize.h"
 #include "codegen/llvm/supported_entry.h"
 #include "codegen/llvm/target_machine.h"
+#include "tensmith/codegen/c_source.h"
 #include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 
@@ -34,26 +33,6 @@ class PassGate : public llvm::OptPassGate {
   }
   bool isEnabled() const override { return true; }
 };
-
-bool is_identifier(std::string_view name) {
-  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-  return !name.empty() && letter(name.front()) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return letter(c) || std::isdigit(static_cast<unsigned char>(c)) != 0;
-  });
-}
-
-void check_names(std::span<const Function> functions) {
-  std::set<std::string_view> seen;
-  for (const Function& function : functions) {
-    if (!is_identifier(function.name)) {
-      throw UserError(fmt::format("function name '{}' is no C identifier", function.name),
-                      "use letters, digits and '_', not starting with a digit");
-    }
-    if (!seen.insert(function.name).second) {
-      throw UserError(fmt::format("two functions of one module are named '{}'", function.name), "rename one of them");
-    }
-  }
-}
 
 void verify(const llvm::Module& module) {
   std::string problems;
@@ -76,7 +55,7 @@ std::string print(const llvm::Module& module) {
 }  // namespace
 
 CompiledModule compile(std::span<const Function> functions, const Target& target, const CompileOptions& options) {
-  check_names(functions);
+  check_function_names(functions);
   const std::unique_ptr<llvm::TargetMachine> machine = make_target_machine(target);
 
   CompiledModule out;

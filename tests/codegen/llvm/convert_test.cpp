@@ -1,42 +1,18 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
-#include "codegen/llvm/harness.h"
+#include "codegen/run_cases.h"
 #include "tensmith/codegen/llvm/host_target.h"
+#include "tensmith/codegen/llvm/jit.h"
+#include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/ir/half.h"
 #include "tensmith/ir/parse.h"
 
 namespace tensmith::test {
 namespace {
-
-const char* const kTypes[] = {"int8",   "int16",  "int32", "int64",   "uint8",    "uint16",  "uint32",
-                              "uint64", "bool",   "float16", "bfloat16", "float32", "float64"};
-
-std::string cast_function(std::string_view from, std::string_view to, int lanes, int64_t count = 240) {
-  const std::string index = lanes == 1 ? "i" : fmt::format("ramp(i*{}, 1, {})", lanes, lanes);
-  const std::string type = lanes == 1 ? std::string(to) : fmt::format("{}x{}", to, lanes);
-  return fmt::format(
-      "func f(A: {0}[{5}] global, out C: {1}[{5}] global):\n"
-      "  for i in [0, {2}):\n"
-      "    C[{3}] = {4}(A[{3}])\n",
-      from, to, count / lanes, index, type, count);
-}
-
-TEST(LlvmConvert, EveryPairOfTypes) {
-  Comparison comparison;
-  for (const char* target : {"llvm", "llvm:mcpu=x86-64"}) {
-    for (const char* from : kTypes) {
-      for (const char* to : kTypes) {
-        if (std::string_view(from) == to) continue;
-        for (int lanes : {1, 8}) {
-          comparison.add(cast_function(from, to, lanes), {.target = target, .fill = Fill::kAny, .seed = 7});
-        }
-      }
-    }
-  }
-}
 
 /// Runs a cast over given bit patterns and compares with half.h.
 template <typename From, typename Make>

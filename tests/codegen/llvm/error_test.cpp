@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <string>
 
-#include "codegen/llvm/harness.h"
+#include "codegen/llvm/runtime_symbols.h"
 #include "tensmith/codegen/llvm/host_target.h"
+#include "tensmith/codegen/llvm/jit.h"
+#include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/ir/ops.h"
 #include "tensmith/ir/parse.h"
 #include "tensmith/support/error.h"

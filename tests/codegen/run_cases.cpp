@@ -1,4 +1,4 @@
-#include "codegen/llvm/harness.h"
+#include "codegen/run_cases.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,15 +8,12 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <utility>
 
-#include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/ir/half.h"
 #include "tensmith/ir/interpret.h"
 #include "tensmith/ir/parse.h"
 #include "tensmith/ir/print.h"
-#include "tensmith/runtime/runtime.h"
 
 namespace tensmith::test {
 
@@ -126,15 +123,16 @@ void fill_array(const GuardedArray& array, DataType type, Rng& rng, Fill fill) {
   }
 }
 
-std::vector<NativeSymbol> runtime_symbols() {
-  return {{"tensmith_alloc", reinterpret_cast<void*>(&tensmith_alloc)},
-          {"tensmith_free", reinterpret_cast<void*>(&tensmith_free)},
-          {"tensmith_parallel_for", reinterpret_cast<void*>(&tensmith_parallel_for)}};
+std::vector<Function> parse_cases(const Cases& cases) {
+  std::vector<Function> functions;
+  for (const Case& c : cases.list()) {
+    functions.push_back(parse_function(c.text));
+    functions.back().name = arena_string(fmt::format("{}{}", functions.back().name, functions.size()));
+  }
+  return functions;
 }
 
-namespace {
-
-void compare(const Function& function, const CheckOptions& options, const LoadedModule& module) {
+void compare_with_interpreter(const Function& function, const CaseOptions& options, Entry entry) {
   SCOPED_TRACE(to_string(function));
   Rng rng(options.seed);
   std::vector<GuardedArray> mine;
@@ -152,7 +150,7 @@ void compare(const Function& function, const CheckOptions& options, const Loaded
     oracle_args.push_back(oracle.back().data());
   }
   interpret(function, oracle_args);
-  ASSERT_EQ(module.packed_entry(function.name)(my_args.data()), 0);
+  ASSERT_EQ(entry(my_args.data()), 0);
 
   for (size_t i = 0; i < parameters.size(); ++i) {
     const DataType type = parameters[i]->type;
@@ -165,45 +163,11 @@ void compare(const Function& function, const CheckOptions& options, const Loaded
       for (size_t k = step; k-- > 0;) bits += fmt::format("{:02x}", static_cast<unsigned>(a[k]));
       bits += " instead of ";
       for (size_t k = step; k-- > 0;) bits += fmt::format("{:02x}", static_cast<unsigned>(b[k]));
-      ADD_FAILURE() << fmt::format("element {} of '{}' has bits {} ({}), target {}", at / step, parameters[i]->name, bits,
-                                   type.is_float() ? fmt::format("{} instead of {}", load_float(a, type), load_float(b, type)) : "integer",
-                                   options.target);
+      ADD_FAILURE() << fmt::format("element {} of '{}' has bits {} ({})", at / step, parameters[i]->name, bits,
+                                   type.is_float() ? fmt::format("{} instead of {}", load_float(a, type), load_float(b, type)) : "integer");
       break;
     }
   }
 }
-
-}  // namespace
-
-void Comparison::add(const Function& function, const CheckOptions& options) {
-  ArenaScope scope(arena_);
-  Entry entry{function, options};
-  entry.function.name = arena_string(fmt::format("{}{}", function.name, entries_.size()));
-  entries_.push_back(std::move(entry));
-}
-
-void Comparison::add(std::string_view text, const CheckOptions& options) {
-  ArenaScope scope(arena_);
-  add(parse_function(text), options);
-}
-
-Comparison::~Comparison() {
-  ArenaScope scope(arena_);
-  std::map<std::string, std::vector<const Entry*>> by_target;
-  for (const Entry& entry : entries_) by_target[entry.options.target].push_back(&entry);
-  for (const auto& [target, entries] : by_target) {
-    std::vector<Function> functions;
-    for (const Entry* entry : entries) functions.push_back(entry->function);
-    try {
-      const CompiledModule compiled = compile(functions, parse_target(target));
-      const LoadedModule module = LoadedModule::load(compiled.object, runtime_symbols());
-      for (const Entry* entry : entries) compare(entry->function, entry->options, module);
-    } catch (const std::exception& error) {
-      ADD_FAILURE() << error.what();
-    }
-  }
-}
-
-void expect_same_as_interpreter(std::string_view text, const CheckOptions& options) { Comparison().add(text, options); }
 
 }  // namespace tensmith::test
