@@ -110,7 +110,10 @@ void BM_Fit(benchmark::State& state) {
   auto model = make_gbt({.objective = static_cast<GbtObjective>(state.range(1))});
   for (auto _ : state) model->fit(FeatureMatrix(values, columns), labels);
 }
-BENCHMARK(BM_Fit)->ArgNames({"rows", "objective"})->ArgsProduct({{64, 512, 2048}, {0, 1}})->Unit(benchmark::kMillisecond);
+BENCHMARK(BM_Fit)
+    ->ArgNames({"rows", "objective"})
+    ->ArgsProduct({{64, 512, 2048}, {0, 1}})
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace tensmith

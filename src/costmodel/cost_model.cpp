@@ -38,8 +38,9 @@ void check_training_set(const FeatureMatrix& rows, std::span<const double> label
   const size_t count = rows.rows * rows.columns;
   for (size_t i = 0; i < count; ++i) {
     if (!std::isfinite(rows.values[i])) {
-      throw UserError(fmt::format("cost model: feature {} of row {} is {}", i % rows.columns, i / rows.columns, rows.values[i]),
-                      "features are finite");
+      throw UserError(
+          fmt::format("cost model: feature {} of row {} is {}", i % rows.columns, i / rows.columns, rows.values[i]),
+          "features are finite");
     }
   }
 }
@@ -69,8 +70,9 @@ void CostModel::predict(const FeatureMatrix& rows, std::span<float> scores) cons
   }
   if (rows.rows == 0) return;
   if (rows.columns != columns_) {
-    throw UserError(fmt::format("cost model: rows of {} features, but the model learned from rows of {}", rows.columns, columns_),
-                    "features of one version and one config space have one length; fit the model again");
+    throw UserError(
+        fmt::format("cost model: rows of {} features, but the model learned from rows of {}", rows.columns, columns_),
+        "features of one version and one config space have one length; fit the model again");
   }
   do_predict(rows, scores);
 }
@@ -83,9 +85,13 @@ std::vector<float> CostModel::predict(const FeatureMatrix& rows) const {
 
 std::string CostModel::save() const {
   const std::string payload = columns_ == 0 ? std::string() : do_save();
-  const nlohmann::ordered_json header = {
-      {"format", kFormatName}, {"version", kFormatVersion}, {"model", name()},  {"features", kFeatureVersion},
-      {"columns", columns_},   {"bytes", payload.size()},   {"hash", fmt::format("{:016x}", hash_bytes(payload))}};
+  const nlohmann::ordered_json header = {{"format", kFormatName},
+                                         {"version", kFormatVersion},
+                                         {"model", name()},
+                                         {"features", kFeatureVersion},
+                                         {"columns", columns_},
+                                         {"bytes", payload.size()},
+                                         {"hash", fmt::format("{:016x}", hash_bytes(payload))}};
   return header.dump() + "\n" + payload;
 }
 
@@ -109,24 +115,28 @@ void CostModel::load(std::string_view bytes) {
     size = header.at("bytes").get<size_t>();
     hash = header.at("hash").get<std::string>();
   } catch (const nlohmann::json::exception& e) {
-    throw WorkError(fmt::format("cost model: the header of the saved model is damaged ({})", e.what()), "train a model anew");
+    throw WorkError(fmt::format("cost model: the header of the saved model is damaged ({})", e.what()),
+                    "train a model anew");
   }
   if (version != kFormatVersion) {
-    throw WorkError(fmt::format("cost model: saved in format {}, this version reads format {}", version, kFormatVersion),
-                    "train a model anew");
+    throw WorkError(
+        fmt::format("cost model: saved in format {}, this version reads format {}", version, kFormatVersion),
+        "train a model anew");
   }
   if (model != name()) {
     throw WorkError(fmt::format("cost model: the saved model is a '{}', not a '{}'", model, name()),
                     "load it into a model of its own kind");
   }
   if (features != kFeatureVersion) {
-    throw WorkError(fmt::format("cost model: trained on version {} of the features, this is version {}", features, kFeatureVersion),
-                    "train a model anew");
+    throw WorkError(
+        fmt::format("cost model: trained on version {} of the features, this is version {}", features, kFeatureVersion),
+        "train a model anew");
   }
   const std::string_view payload = bytes.substr(line_end + 1);
   if (payload.size() != size || fmt::format("{:016x}", hash_bytes(payload)) != hash) {
-    throw WorkError(fmt::format("cost model: the saved model is damaged: {} bytes of {} or another checksum", payload.size(), size),
-                    "train a model anew");
+    throw WorkError(
+        fmt::format("cost model: the saved model is damaged: {} bytes of {} or another checksum", payload.size(), size),
+        "train a model anew");
   }
   if (columns > 0) do_load(payload, columns);
   columns_ = columns;

@@ -36,8 +36,9 @@ void check(int result, const char* what) {
 class TrainingRows {
  public:
   explicit TrainingRows(const FeatureMatrix& rows) {
-    check(XGDMatrixCreateFromMat(rows.values, rows.rows, rows.columns, std::numeric_limits<float>::quiet_NaN(), &handle_),
-          "take the training rows");
+    check(
+        XGDMatrixCreateFromMat(rows.values, rows.rows, rows.columns, std::numeric_limits<float>::quiet_NaN(), &handle_),
+        "take the training rows");
   }
   ~TrainingRows() { XGDMatrixFree(handle_); }
   TrainingRows(const TrainingRows&) = delete;
@@ -169,8 +170,9 @@ class Gbt final : public CostModel {
     forest.predict(rows, scores);
     for (size_t i = 0; i < rows.rows; ++i) {
       if (std::abs(scores[i] - expected[i]) > 1e-3F * (1.0F + std::abs(expected[i]))) {
-        throw WorkError(fmt::format("cost model: XGBoost scores row {} as {}, its saved trees give {}", i, expected[i], scores[i]),
-                        "this build does not know the format of the installed XGBoost");
+        throw WorkError(
+            fmt::format("cost model: XGBoost scores row {} as {}, its saved trees give {}", i, expected[i], scores[i]),
+            "this build does not know the format of the installed XGBoost");
       }
     }
   }
@@ -207,7 +209,8 @@ class Gbt final : public CostModel {
       const bst_ulong* shape = nullptr;
       bst_ulong dimensions = 0;
       const float* current = nullptr;
-      check(XGBoosterPredictFromDMatrix(booster.get(), data.get(), kTrainConfig, &shape, &dimensions, &current), "train");
+      check(XGBoosterPredictFromDMatrix(booster.get(), data.get(), kTrainConfig, &shape, &dimensions, &current),
+            "train");
       scores.assign(current, current + n);
     };
     for (int round = 0; round < params_.rounds; ++round) {
@@ -220,7 +223,8 @@ class Gbt final : public CostModel {
           std::fill(gradient.begin(), gradient.end(), 0.0F);
           std::fill(hessian.begin(), hessian.end(), 0.0F);
         } else {
-          // A row's pairs weigh `kRowWeight` together, on average, so that penalties mean the same for any number of rows.
+          // A row's pairs weigh `kRowWeight` together, on average, so that penalties mean the same for any number of
+          // rows.
           constexpr float kRowWeight = 8.0F;
           const float weight = kRowWeight * static_cast<float>(n) / (2.0F * static_cast<float>(pairs.size()));
           rank_loss_gradient(scores, pairs, weight, gradient, hessian);

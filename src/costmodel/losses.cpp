@@ -35,8 +35,8 @@ void split_groups(size_t rows, std::span<const uint32_t> groups, std::vector<uin
 
 }  // namespace
 
-void sample_rank_pairs(std::span<const double> labels, std::span<const uint32_t> groups, uint32_t pairs_per_row, Rng& rng,
-                       std::vector<RankPair>& pairs) {
+void sample_rank_pairs(std::span<const double> labels, std::span<const uint32_t> groups, uint32_t pairs_per_row,
+                       Rng& rng, std::vector<RankPair>& pairs) {
   TENSMITH_ICHECK(groups.empty() || groups.size() == labels.size(), "one group a row");
   std::vector<uint32_t> order;
   std::vector<GroupRange> ranges;

@@ -34,11 +34,17 @@ TEST(CostModel, PredictsConstantBeforeFit) {
 
 TEST(CostModel, RejectsWhatDoesNotFit) {
   FakeModel model({1, 1});
-  EXPECT_TRUE(throws_with<UserError>([&] { model.fit(kMatrix, std::vector<double>{1}); }, "3 rows of features but 1 labels"));
-  EXPECT_TRUE(throws_with<UserError>([&] { model.fit(kMatrix, kLabels, std::vector<uint32_t>{1, 2}); }, "2 group numbers"));
+  EXPECT_TRUE(
+      throws_with<UserError>([&] { model.fit(kMatrix, std::vector<double>{1}); }, "3 rows of features but 1 labels"));
+  EXPECT_TRUE(throws_with<UserError>(
+      [&] {
+        model.fit(kMatrix, kLabels, std::vector<uint32_t>{1, 2});
+      },
+      "2 group numbers"));
   EXPECT_EQ(model.fits, 0);
   model.fit(kMatrix, kLabels);
-  EXPECT_TRUE(throws_with<UserError>([&] { model.predict(FeatureMatrix(kRows, 3)); }, "rows of 3 features, but the model learned from rows of 2"));
+  EXPECT_TRUE(throws_with<UserError>([&] { model.predict(FeatureMatrix(kRows, 3)); },
+                                     "rows of 3 features, but the model learned from rows of 2"));
   std::vector<float> two(2);
   EXPECT_TRUE(throws_with<UserError>([&] { model.predict(kMatrix, two); }, "room for 2 scores"));
 }
@@ -119,10 +125,12 @@ TEST(ThroughputLabels, RelativeToTheBestOfTheGroup) {
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const std::vector<double> seconds = {2, 1, 4, nan, inf, 0, -1};
   EXPECT_EQ(throughput_labels(seconds), (std::vector<double>{0.5, 1, 0.25, 0, 0, 0, 0}));
-  EXPECT_EQ(throughput_labels(seconds, std::vector<uint32_t>{1, 2, 1, 2, 3, 3, 3}), (std::vector<double>{1, 1, 0.5, 0, 0, 0, 0}));
+  EXPECT_EQ(throughput_labels(seconds, std::vector<uint32_t>{1, 2, 1, 2, 3, 3, 3}),
+            (std::vector<double>{1, 1, 0.5, 0, 0, 0, 0}));
   EXPECT_EQ(throughput_labels(std::vector<double>{inf, nan}), (std::vector<double>{0, 0}));
   EXPECT_TRUE(throughput_labels({}).empty());
-  EXPECT_TRUE(throws_with<UserError>([&] { throughput_labels(seconds, std::vector<uint32_t>{1}); }, "7 times but 1 group"));
+  EXPECT_TRUE(
+      throws_with<UserError>([&] { throughput_labels(seconds, std::vector<uint32_t>{1}); }, "7 times but 1 group"));
 }
 
 }  // namespace

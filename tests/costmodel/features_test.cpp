@@ -21,7 +21,8 @@ class Features : public testing::TestWithParam<FeatureSet> {
   ArenaScope scope_{arena_};
 };
 
-INSTANTIATE_TEST_SUITE_P(All, Features, testing::Values(FeatureSet::kLoopContext, FeatureSet::kRelation, FeatureSet::kDefault),
+INSTANTIATE_TEST_SUITE_P(All, Features,
+                         testing::Values(FeatureSet::kLoopContext, FeatureSet::kRelation, FeatureSet::kDefault),
                          [](const auto& p) {
                            return p.param == FeatureSet::kLoopContext ? "LoopContext"
                                   : p.param == FeatureSet::kRelation  ? "Relation"
@@ -29,7 +30,9 @@ INSTANTIATE_TEST_SUITE_P(All, Features, testing::Values(FeatureSet::kLoopContext
                          });
 
 std::vector<std::string_view> many_nests() {
-  return {test::kMatmul8, test::kTiledMatmul, test::kFill,
+  return {test::kMatmul8,
+          test::kTiledMatmul,
+          test::kFill,
           R"(
 func scalar(A: float32[1] global, out C: float32[1] global):
   C[0] = A[0] + 1.0
@@ -117,7 +120,8 @@ float lg(double x) { return static_cast<float>(std::log2(1 + x)); }
 
 TEST(LogFeature, Logarithm) {
   EXPECT_EQ(log_feature(0), 0.0F);
-  for (double x = 1e-3; x < 1e18; x *= 1.37) EXPECT_NEAR(log_feature(x), std::log2(1 + x), 2e-5 * std::max(1.0, std::log2(1 + x) / 8));
+  for (double x = 1e-3; x < 1e18; x *= 1.37)
+    EXPECT_NEAR(log_feature(x), std::log2(1 + x), 2e-5 * std::max(1.0, std::log2(1 + x) / 8));
   for (int i = 0; i < 4096; ++i) EXPECT_LT(log_feature(i), log_feature(i + 1)) << i;
   EXPECT_TRUE(std::isfinite(log_feature(1e300)));
 }
@@ -243,7 +247,8 @@ func mm(A: float32[256, 256] global, B: float32[256, 256] global, out C: float32
 )");
   FeatureExtractor extractor;
   const std::vector<float> row = extractor.extract(nest);
-  // B by columns: each of the 256 * 256 iterations around k brings 256 lines into L1, but the matrix fits L2 and the rest with it L3.
+  // B by columns: each of the 256 * 256 iterations around k brings 256 lines into L1, but the matrix fits L2 and the
+  // rest with it L3.
   EXPECT_NEAR(column(row, "read1.l1.traffic"), lg(256.0 * 256 * 256 * 64), 1e-3);
   EXPECT_NEAR(column(row, "read1.l3.traffic"), lg(256.0 * 256 * 4), 1e-3);
   EXPECT_EQ(column(row, "read1.alias"), 10.0F);  // 1 KiB from row to row
@@ -253,7 +258,8 @@ TEST(FormatFeatures, OnlyWhatIsThere) {
   const std::vector<std::string> names = {"a", "long", "c"};
   EXPECT_EQ(format_features(std::vector<float>{1.5F, 0, 2}, names), "a  1.5\nc  2\n");
   EXPECT_EQ(format_features(std::vector<float>{0, 2, 0}, names), "long  2\n");
-  EXPECT_TRUE(test::throws_with<UserError>([&] { format_features(std::vector<float>{1}, names); }, "1 features but 3 names"));
+  EXPECT_TRUE(
+      test::throws_with<UserError>([&] { format_features(std::vector<float>{1}, names); }, "1 features but 3 names"));
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ TEST(Forest, ScoresByHand) {
   EXPECT_EQ(forest.trees(), 2U);
   EXPECT_EQ(forest.depth(), 2);
   // The root splits column 1 at 2, its right child column 3 at 3; the threshold itself goes right.
-  EXPECT_EQ(predict(forest, {0, 1.9F, 0, 0, /**/ 0, 2, 0, 2.9F, /**/ 0, 9, 0, 3}), (std::vector<float>{10.75F, 20.75F, 30.75F}));
+  EXPECT_EQ(predict(forest, {0, 1.9F, 0, 0, /**/ 0, 2, 0, 2.9F, /**/ 0, 9, 0, 3}),
+            (std::vector<float>{10.75F, 20.75F, 30.75F}));
 }
 
 TEST(Forest, AnyNumberOfRows) {
@@ -49,7 +50,8 @@ TEST(Forest, AnyNumberOfRows) {
 TEST(Forest, NumbersThatAreNotFiniteStayInsideTheTree) {
   const Forest forest = Forest::from_xgboost_json(model(), kColumns, 4);
   const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(predict(forest, {0, -inf, 0, inf, 0, inf, 0, inf, 0, nan, 0, nan}), (std::vector<float>{10.75F, 30.75F, 30.75F}));
+  EXPECT_EQ(predict(forest, {0, -inf, 0, inf, 0, inf, 0, inf, 0, nan, 0, nan}),
+            (std::vector<float>{10.75F, 30.75F, 30.75F}));
 }
 
 TEST(Forest, RejectsWhatIsNoForest) {
@@ -62,8 +64,13 @@ TEST(Forest, RejectsWhatIsNoForest) {
   EXPECT_TRUE(rejected(model("[0,-1,3,-1,-1]"), "links are broken"));
   EXPECT_TRUE(rejected(model("[1,-1,9,-1,-1]"), "links are broken"));
   EXPECT_TRUE(rejected(model("[1,-1,3,-1,-1]", "\"half\""), "base score is 'half'"));
-  EXPECT_TRUE(throws_with<WorkError>([] { Forest::from_xgboost_json(model(), std::vector<uint32_t>{3}, 4); }, "splits column 1 of 1"));
-  EXPECT_TRUE(throws_with<WorkError>([] { Forest::from_xgboost_json(model(), std::vector<uint32_t>{3, 4}, 4); }, "column 4 of 4"));
+  EXPECT_TRUE(throws_with<WorkError>([] { Forest::from_xgboost_json(model(), std::vector<uint32_t>{3}, 4); },
+                                     "splits column 1 of 1"));
+  EXPECT_TRUE(throws_with<WorkError>(
+      [] {
+        Forest::from_xgboost_json(model(), std::vector<uint32_t>{3, 4}, 4);
+      },
+      "column 4 of 4"));
 }
 
 }  // namespace

@@ -170,7 +170,8 @@ TEST_P(GbtObjectives, SavesAndLoads) {
 }
 
 TEST(Gbt, RankComparesWithinGroupsOnly) {
-  // Group 1 has larger labels throughout but the same order: a regression would follow column 1, a rank model ignores it.
+  // Group 1 has larger labels throughout but the same order: a regression would follow column 1, a rank model ignores
+  // it.
   Rng rng(4);
   std::vector<float> values;
   std::vector<double> labels;

@@ -34,7 +34,8 @@ class LoopContexts : public testing::Test {
     const Touch* found = nullptr;
     for (const Touch& t : nest.touches_of(l)) {
       if (t.buffer->name != buffer) continue;
-      if (found == nullptr || (nest.statements[found->statement].ops.total() == 0 && nest.statements[t.statement].ops.total() > 0)) {
+      if (found == nullptr ||
+          (nest.statements[found->statement].ops.total() == 0 && nest.statements[t.statement].ops.total() > 0)) {
         found = &t;
       }
     }
@@ -246,6 +247,18 @@ func f(A: float32[64] global, I: int64[16] global, out C: float32[16] global):
   EXPECT_EQ(nest.context(touches[4], 0).count, 16);
 }
 
+TEST_F(LoopContexts, GathersOfGathers) {
+  const NestContext& nest = analyze(R"(
+func f(A: float32[64] global, I: int64[16] global, J: int64[16] global, out C: float32[16] global):
+  for x in [0, 16):
+    C[I[x]] = A[I[J[x]]]
+)");
+  std::string order;
+  for (const Touch& t : nest.touches_of(nest.statements[0]))
+    order += std::string(t.buffer->name) + (t.gather ? "* " : " ");
+  EXPECT_EQ(order, "I C* J I* A* ");
+}
+
 TEST_F(LoopContexts, ExtentsOfZeroAndOne) {
   const NestContext& nest = analyze(R"(
 func f(A: float32[4, 0] global, out C: float32[4] global):
@@ -324,24 +337,26 @@ func fill(out C: float32[4, 16] global):
     for j in [0, 16):
       C[i, j] = 1.0
 )"));
-  EXPECT_EQ(text,
-            "parallel i length=4 outer=1 topdown=4 bottomup=64 flops=0 bytes=256 | C= stride=16 count=64 reuse=1 lines=4 "
-            "thread_count=4 thread_reuse=1\n"
-            "  for j length=16 outer=4 topdown=64 bottomup=16 flops=0 bytes=64 | C= stride=1 count=16 reuse=1 lines=1\n");
+  EXPECT_EQ(
+      text,
+      "parallel i length=4 outer=1 topdown=4 bottomup=64 flops=0 bytes=256 | C= stride=16 count=64 reuse=1 lines=4 "
+      "thread_count=4 thread_reuse=1\n"
+      "  for j length=16 outer=4 topdown=64 bottomup=16 flops=0 bytes=64 | C= stride=1 count=16 reuse=1 lines=1\n");
 }
 
 /// Counts by running the loops.
 class Oracle {
  public:
-  void run(const NestContext& nest, const StatementContext& statement, const Array<Expr>& indices, Buffer buffer, size_t level) {
+  void run(const NestContext& nest, const StatementContext& statement, const Array<Expr>& indices, Buffer buffer,
+           size_t level) {
     std::vector<int64_t> values(statement.depth, 0);
     visit(nest, statement, indices, buffer, level, values);
   }
   size_t distinct() const { return seen_.size(); }
 
  private:
-  void visit(const NestContext& nest, const StatementContext& s, const Array<Expr>& indices, Buffer buffer, size_t level,
-             std::vector<int64_t>& values) {
+  void visit(const NestContext& nest, const StatementContext& s, const Array<Expr>& indices, Buffer buffer,
+             size_t level, std::vector<int64_t>& values) {
     if (level < s.depth) {
       for (int64_t v = 0; v < static_cast<int64_t>(nest.loop_at(s, level).length); ++v) {
         values[level] = v;
@@ -363,11 +378,16 @@ class Oracle {
     const Binary* n = e.as<Binary>();
     const int64_t a = eval(nest, s, n->a, values), b = eval(nest, s, n->b, values);
     switch (n->op) {
-      case BinaryOp::kAdd: return a + b;
-      case BinaryOp::kMul: return a * b;
-      case BinaryOp::kDiv: return a / b;
-      case BinaryOp::kMod: return a % b;
-      default: throw std::runtime_error("unexpected operation");
+      case BinaryOp::kAdd:
+        return a + b;
+      case BinaryOp::kMul:
+        return a * b;
+      case BinaryOp::kDiv:
+        return a / b;
+      case BinaryOp::kMod:
+        return a % b;
+      default:
+        throw std::runtime_error("unexpected operation");
     }
   }
   std::set<int64_t> seen_;
@@ -375,19 +395,31 @@ class Oracle {
 
 // Tiles, windows and fused loops of exact sizes: what is counted is what the loops touch.
 TEST_F(LoopContexts, CountsAgreeWithRunningTheLoops) {
-  const char* indices[] = {"a*4 + b, c", "a, b*3 + c", "c*12 + b*3 + a, 0", "a + c, b",     "(a*4 + b)/2, (a*4 + b)%2",
-                           "b*5 + c, a", "(b*5 + c)/4, (b*5 + c)%4", "0, 0",  "a*2 + b, 1", "b, (a*5 + c)%3"};
+  const char* indices[] = {"a*4 + b, c",
+                           "a, b*3 + c",
+                           "c*12 + b*3 + a, 0",
+                           "a + c, b",
+                           "(a*4 + b)/2, (a*4 + b)%2",
+                           "b*5 + c, a",
+                           "(b*5 + c)/4, (b*5 + c)%4",
+                           "0, 0",
+                           "a*2 + b, 1",
+                           "b, (a*5 + c)%3"};
   for (const char* index : indices) {
-    const NestContext& nest = analyze(std::string("func f(out C: float32[100, 40] global):\n  for a in [0, 3):\n    for b in [0, 4):\n") +
-                                      "      for c in [0, 5):\n        C[" + index + "] = 1.0\n");
+    const NestContext& nest =
+        analyze(std::string("func f(out C: float32[100, 40] global):\n  for a in [0, 3):\n    for b in [0, 4):\n") +
+                "      for c in [0, 5):\n        C[" + index + "] = 1.0\n");
     const Store* store = nullptr;
-    walk(function_.body, [](Expr) {}, [&](Stmt s) {
-      if (s.as<Store>() != nullptr) store = s.as<Store>();
-    });
+    walk(
+        function_.body, [](Expr) {},
+        [&](Stmt s) {
+          if (s.as<Store>() != nullptr) store = s.as<Store>();
+        });
     for (size_t level = 0; level < 3; ++level) {
       Oracle oracle;
       oracle.run(nest, nest.statements[0], store->indices, store->buffer, level);
-      EXPECT_EQ(nest.context(nest.touches[0], level).count, static_cast<double>(oracle.distinct())) << index << " level " << level;
+      EXPECT_EQ(nest.context(nest.touches[0], level).count, static_cast<double>(oracle.distinct()))
+          << index << " level " << level;
     }
   }
 }

@@ -37,8 +37,8 @@ class CostModel {
   /// Short name of the kind of model, as it is written to files: "gbt".
   virtual std::string_view name() const = 0;
 
-  /// Forgets what was learned and learns from `rows` and their `labels` (throughput relative to the best, 0 for a failed
-  /// trial; see `throughput_labels`). `groups` holds one number a row (rows of different groups, such as
+  /// Forgets what was learned and learns from `rows` and their `labels` (throughput relative to the best, 0 for a
+  /// failed trial; see `throughput_labels`). `groups` holds one number a row (rows of different groups, such as
   /// different workloads, are never compared with each other) or nothing when all rows belong together.
   /// Any number of rows will do: with none, with one, or with labels that are all equal the model predicts a constant.
   /// The number of columns may differ from the fit before. Throws UserError when the counts disagree or when a label or

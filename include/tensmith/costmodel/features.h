@@ -20,8 +20,9 @@ inline constexpr int kFeatureVersion = 1;
 inline constexpr int kRelationThresholds = 12;
 constexpr double relation_threshold(int t) { return static_cast<double>(int64_t{2} << (2 * t)); }
 
-/// The relation of features i and j of a bag of loops (paper, section 4): out[t] = the largest zi[k] among the loops k with
-/// zj[k] < relation_threshold(t), and 0 where there is none. Values are not negative. `out` has kRelationThresholds elements.
+/// The relation of features i and j of a bag of loops (paper, section 4): out[t] = the largest zi[k] among the loops k
+/// with zj[k] < relation_threshold(t), and 0 where there is none. Values are not negative. `out` has
+/// kRelationThresholds elements.
 void relation_feature(std::span<const double> zi, std::span<const double> zj, std::span<double> out);
 
 /// How every count and size enters a row: log2(1 + x) to within 1e-5, for x >= 0; 0 stays exactly 0.
@@ -33,11 +34,11 @@ enum class FeatureSet : uint8_t {
   kRelation,     ///< relation features: the same columns for any operator (the paper's R)
   kDefault,      ///< relation features and a summary of the whole program: the same columns for any operator
 };
-inline constexpr int kFlatLoops = 24;    ///< loops of a kLoopContext row, those around and in the hottest statement first
-inline constexpr int kFlatTouches = 4;   ///< accesses of each
+inline constexpr int kFlatLoops = 24;  ///< loops of a kLoopContext row, those around and in the hottest statement first
+inline constexpr int kFlatTouches = 4;  ///< accesses of each
 
-/// Computes feature rows. The columns depend on the feature set alone: programs with other loops, buffers or statements,
-/// without inputs, or with nothing to do have the same columns. All values are finite.
+/// Computes feature rows. The columns depend on the feature set alone: programs with other loops, buffers or
+/// statements, without inputs, or with nothing to do have the same columns. All values are finite.
 ///
 /// Keep one for each thread: its memory is reused, and a row takes a few microseconds and no allocation.
 class FeatureExtractor {

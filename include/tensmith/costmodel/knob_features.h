@@ -27,9 +27,9 @@ class KnobFeatures {
 
  private:
   struct Block {
-    size_t first;              ///< column
-    size_t width;              ///< columns
-    std::vector<float> values; ///< row-major: choice, column
+    size_t first;               ///< column
+    size_t width;               ///< columns
+    std::vector<float> values;  ///< row-major: choice, column
   };
   std::vector<std::string> names_;
   std::vector<Block> blocks_;

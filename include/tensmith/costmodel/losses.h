@@ -17,10 +17,10 @@ struct RankPair {
 };
 
 /// Pairs to compare: all pairs of one group with different labels when there are at most `pairs_per_row` other rows
-/// for each row, else `pairs_per_row` random partners for each row (a pair may come twice). `groups` as in CostModel::fit.
-/// `pairs` is overwritten. The same generator state gives the same pairs.
-void sample_rank_pairs(std::span<const double> labels, std::span<const uint32_t> groups, uint32_t pairs_per_row, Rng& rng,
-                       std::vector<RankPair>& pairs);
+/// for each row, else `pairs_per_row` random partners for each row (a pair may come twice). `groups` as in
+/// CostModel::fit. `pairs` is overwritten. The same generator state gives the same pairs.
+void sample_rank_pairs(std::span<const double> labels, std::span<const uint32_t> groups, uint32_t pairs_per_row,
+                       Rng& rng, std::vector<RankPair>& pairs);
 
 /// Equation 2: the sum over `pairs` of log(1 + exp(-(score of better - score of worse))). The paper's costs are
 /// smaller-is-better and so is its prediction; with labels and scores both bigger-is-better the expression is the same.

@@ -22,8 +22,12 @@ template <typename Sink>
 void write_columns(Sink& sink, const NestContext& nest, const Target& target, FeatureSet set) {
   const Roles roles = find_roles(nest);
   switch (set) {
-    case FeatureSet::kLoopContext: write_flat_context(sink, nest, roles); return;
-    case FeatureSet::kRelation: write_relations(sink, nest, roles); return;
+    case FeatureSet::kLoopContext:
+      write_flat_context(sink, nest, roles);
+      return;
+    case FeatureSet::kRelation:
+      write_relations(sink, nest, roles);
+      return;
     case FeatureSet::kDefault:
       write_summary(sink, summarize(nest, roles, target));
       write_relations(sink, nest, roles);
@@ -41,9 +45,11 @@ std::vector<std::string> make_names(FeatureSet set) {
 }  // namespace
 
 void relation_feature(std::span<const double> zi, std::span<const double> zj, std::span<double> out) {
-  TENSMITH_ICHECK(zi.size() == zj.size() && out.size() == kRelationThresholds, "one value a loop and one result a threshold");
+  TENSMITH_ICHECK(zi.size() == zj.size() && out.size() == kRelationThresholds,
+                  "one value a loop and one result a threshold");
   double result[kRelationThresholds];
-  relate(zi.size(), [&](size_t k) { return zi[k]; }, [&](size_t k) { return threshold_above(zj[k]); }, result);
+  relate(
+      zi.size(), [&](size_t k) { return zi[k]; }, [&](size_t k) { return threshold_above(zj[k]); }, result);
   std::copy(std::begin(result), std::end(result), out.begin());
 }
 
@@ -73,7 +79,8 @@ std::vector<float> FeatureExtractor::extract(const Function& nest) {
 
 std::string format_features(std::span<const float> row, std::span<const std::string> names) {
   if (row.size() != names.size()) {
-    throw UserError(fmt::format("{} features but {} names", row.size(), names.size()), "take the names of the same feature set");
+    throw UserError(fmt::format("{} features but {} names", row.size(), names.size()),
+                    "take the names of the same feature set");
   }
   size_t width = 0;
   for (size_t i = 0; i < row.size(); ++i) {
@@ -90,16 +97,17 @@ std::string format_loop_context(const NestContext& nest) {
   std::string text;
   auto out = std::back_inserter(text);
   for (const LoopContext& loop : nest.loops) {
-    fmt::format_to(out, "{:{}}{} {} length={:g} outer={:g} topdown={:g} bottomup={:g} flops={:g} bytes={:g}", "", 2 * loop.level,
-                   to_string(loop.kind), loop.var->name, loop.length, loop.outer, loop.topdown, loop.bottomup, loop.flops,
-                   loop.bytes);
+    fmt::format_to(out, "{:{}}{} {} length={:g} outer={:g} topdown={:g} bottomup={:g} flops={:g} bytes={:g}", "",
+                   2 * loop.level, to_string(loop.kind), loop.var->name, loop.length, loop.outer, loop.topdown,
+                   loop.bottomup, loop.flops, loop.bytes);
     for (const Touch& t : nest.touches_of(loop)) {
       const TouchContext& c = nest.context(t, loop.level);
       const char* kind = t.kind == TouchKind::kStore ? "=" : t.kind == TouchKind::kPrefetch ? "~" : "";
-      fmt::format_to(out, " | {}{} stride={:g} count={:g} reuse={:g} lines={:g}", t.buffer->name, kind, c.stride, c.count, c.reuse,
-                     c.lines);
+      fmt::format_to(out, " | {}{} stride={:g} count={:g} reuse={:g} lines={:g}", t.buffer->name, kind, c.stride,
+                     c.count, c.reuse, c.lines);
       if (c.mod != 0) fmt::format_to(out, " mod={:g}", c.mod);
-      if (c.thread_count != 0) fmt::format_to(out, " thread_count={:g} thread_reuse={:g}", c.thread_count, c.thread_reuse);
+      if (c.thread_count != 0)
+        fmt::format_to(out, " thread_count={:g} thread_reuse={:g}", c.thread_count, c.thread_reuse);
       if (t.gather) fmt::format_to(out, " gather");
     }
     text += '\n';

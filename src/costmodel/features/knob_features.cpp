@@ -23,8 +23,8 @@ KnobFeatures::KnobFeatures(const ConfigSpace& space) {
       for (size_t column = 0; column < width; ++column) {
         const std::vector<int64_t>& values = knob.choices[i].values;
         const double x = column < values.size() ? static_cast<double>(values[column]) : 0.0;
-        block.values.push_back(static_cast<float>(knob.ordinal ? std::copysign(std::log2(1.0 + std::abs(x)), x)
-                                                               : static_cast<double>(i)));
+        block.values.push_back(
+            static_cast<float>(knob.ordinal ? std::copysign(std::log2(1.0 + std::abs(x)), x) : static_cast<double>(i)));
       }
     }
     blocks_.push_back(std::move(block));

@@ -5,8 +5,8 @@
 
 namespace tensmith {
 
-/// What an integer expression does when one loop variable steps. Without default values: arrays of these are on the hot path
-/// and mostly unused.
+/// What an integer expression does when one loop variable steps. Without default values: arrays of these are on the hot
+/// path and mostly unused.
 struct LinearTerm {
   double stride;  ///< mean change of the value in one step
   double steps;   ///< distinct values that the variable alone gives it
@@ -14,8 +14,8 @@ struct LinearTerm {
   double mod;     ///< steps after which a modulo wraps it around, 0 for none
 };
 
-/// An integer expression as a sum of one term a loop plus a constant. Loops are numbered by their level, outermost 0; those
-/// deeper than kMaxLevels count as constant.
+/// An integer expression as a sum of one term a loop plus a constant. Loops are numbered by their level, outermost 0;
+/// those deeper than kMaxLevels count as constant.
 struct LinearIndex {
   static constexpr int kMaxLevels = 64;
 

@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <tuple>
+#include <utility>
 
+#include "costmodel/features/footprint.h"
+#include "costmodel/features/index_reader.h"
 #include "costmodel/features/linear_index.h"
 #include "tensmith/costmodel/loop_context.h"
 #include "tensmith/ir/visit.h"
@@ -10,7 +13,6 @@ namespace tensmith {
 
 namespace {
 
-constexpr double kLineBytes = 64;
 /// Dimensions that are told apart; further ones share the last place.
 constexpr int kMaxDims = 8;
 /// Terms of one access; further ones are left out.
@@ -20,9 +22,9 @@ constexpr int kMaxTerms = 128;
 struct BufferFacts {
   Buffer buffer = nullptr;
   double strides[kMaxDims] = {};
-  double size = 0;     ///< elements
+  double size = 0;  ///< elements
   uint16_t alloc_depth = 0;
-  double seen = 0;     ///< scratch of `working_sets`
+  double seen = 0;  ///< scratch of `working_sets`
 };
 
 /// What one dimension of an access contributes at one loop level.
@@ -30,54 +32,6 @@ struct AccessTerm {
   int16_t dim;
   int16_t next;  ///< the next term of the same level, -1 for none
   LinearTerm term;
-};
-
-/// floor for values that are not negative, without a library call.
-inline double whole(double x) { return x < 1e15 ? static_cast<double>(static_cast<int64_t>(x)) : x; }
-
-/// ceil of values that are positive.
-inline double whole_up(double x) {
-  const double down = whole(x);
-  return down < x ? down + 1 : down;
-}
-
-/// The values that one dimension of an access takes within the loops seen so far.
-struct Extent {
-  double steps = 1;  ///< distinct values if no two iterations agree
-  double range = 0;  ///< largest minus smallest
-};
-
-/// Elements and cache lines that an access covers within the loops seen so far.
-struct Footprint {
-  double lines_per_element;
-  bool gather;
-  double used_length = 1;  ///< product of the lengths of the loops that the access uses
-  double count = 1;
-  double lines = 1;
-
-  void update(const Extent* extents, const double* strides, int dims) {
-    double outer = 1;  // elements over all dimensions but the last
-    double span = 1;
-    for (int d = 0; d + 1 < dims; ++d) {
-      outer *= std::min(extents[d].steps, whole(extents[d].range) + 1);
-      span += extents[d].range * std::abs(strides[d]);
-    }
-    const Extent& last = extents[dims - 1];
-    const double last_count = std::min(last.steps, whole(last.range) + 1);
-    const double last_span = last.range * std::abs(strides[dims - 1]);
-    count = std::min(outer * last_count, used_length);
-    if (gather) {
-      lines = count;
-      return;
-    }
-    const double last_lines = std::min(last_count, whole_up((last_span + 1) * lines_per_element));
-    lines = std::min(std::min(outer, used_length) * last_lines, whole_up((span + last_span) * lines_per_element));
-  }
-};
-
-struct LetBinding {
-  VarRef var;
-  size_t form;
 };
 
 }  // namespace
@@ -100,8 +54,7 @@ struct NestAnalyzer::Impl {
   // ---- state of the walk ----
   std::vector<uint32_t> path;  ///< indices of the loops around the current statement
   std::vector<BufferFacts> buffers;
-  std::vector<LetBinding> lets;
-  std::vector<LinearIndex> forms;  ///< values of the lets, reused
+  IndexReader reader{nest.loops, path};
   uint16_t guards = 0;
   uint16_t guard_depth = 0;
   double useful = 1;
@@ -121,7 +74,7 @@ struct NestAnalyzer::Impl {
     nest.branches = 0;
     path.clear();
     buffers.clear();
-    lets.clear();
+    reader.clear();
     guards = 0;
     guard_depth = 0;
     useful = 1;
@@ -141,8 +94,7 @@ struct NestAnalyzer::Impl {
         [&](const Seq& n) {
           for (Stmt c : n.stmts) visit(c);
         },
-        [&](const If& n) { visit_if(n); },
-        [&](const Let& n) { visit_let(n); },
+        [&](const If& n) { visit_if(n); }, [&](const Let& n) { visit_let(n); },
         [&](const Allocate& n) {
           BufferFacts& f = buffers[buffer_position(n.buffer)];
           f.alloc_depth = static_cast<uint16_t>(path.size());
@@ -164,7 +116,7 @@ struct NestAnalyzer::Impl {
     loop.kind = n.loop_kind;
     loop.parent = path.empty() ? -1 : static_cast<int32_t>(path.back());
     loop.level = static_cast<uint16_t>(path.size());
-    loop.length = std::max(0.0, extent_of(n.extent));
+    loop.length = std::max(0.0, reader.extent(n.extent));
     loop.outer = path.empty() ? 1.0 : nest.loops[path.back()].topdown;
     loop.topdown = loop.outer * loop.length;
     loop.first_touch = static_cast<uint32_t>(nest.touches.size());
@@ -193,7 +145,7 @@ struct NestAnalyzer::Impl {
     const auto saved = std::tuple(guards, guard_depth, useful);
     ++guards;
     guard_depth = static_cast<uint16_t>(path.size());
-    const double share = true_share(n.condition);
+    const double share = reader.true_share(n.condition);
     useful *= share;
     visit(n.then_case);
     if (n.else_case) {
@@ -204,13 +156,9 @@ struct NestAnalyzer::Impl {
   }
 
   void visit_let(const Let& n) {
-    const size_t form = lets.size();
-    if (forms.size() <= form) forms.resize(form + 1);
-    forms[form].clear();
-    linear(n.value, 1, forms[form]);
-    lets.push_back({n.var, form});
+    reader.push_let(n.var, n.value);
     visit(n.body);
-    lets.pop_back();
+    reader.pop_let();
   }
 
   void visit_store(const Store& n) {
@@ -289,8 +237,7 @@ struct NestAnalyzer::Impl {
           value(n.if_true);
           value(n.if_false);
         },
-        [](const Load&) {},
-        [&](const Ramp& n) { value(n.base); }, [&](const Broadcast& n) { value(n.value); },
+        [](const Load&) {}, [&](const Ramp& n) { value(n.base); }, [&](const Broadcast& n) { value(n.value); },
         [&](const Call& n) {
           if (n.intrinsic == Intrinsic::kFma) {
             ops->add += 1;
@@ -335,141 +282,17 @@ struct NestAnalyzer::Impl {
         ops->add += 1;
         if (is_product(n.a) || is_product(n.b)) ops->fma += 1;
         break;
-      case BinaryOp::kMul: ops->mul += 1; break;
-      case BinaryOp::kDiv:
-      case BinaryOp::kMod: ops->div += 1; break;
-      default: ops->compare += 1; break;
-    }
-  }
-
-  // ---- indices ----
-
-  /// Adds `scale` times the value of `e` to `out`.
-  void linear(Expr e, double scale, LinearIndex& out) {
-    if (const Binary* n = e.as<Binary>()) return linear_binary(*n, scale, out);
-    if (const Var* n = e.as<Var>()) return linear_var(n, scale, out);
-    if (const IntImm* n = e.as<IntImm>()) {
-      out.constant += scale * static_cast<double>(n->value);
-      return;
-    }
-    match(
-        e, [](const IntImm&) {}, [&](const FloatImm&) { out.gather = true; }, [](const Var&) {},
-        [&](const Cast& n) { linear(n.value, scale, out); }, [](const Binary&) {},
-        [&](const Not& n) { linear(n.value, scale, out); },
-        [&](const Select& n) { linear_either(n.if_true, n.if_false, scale, out); },
-        [&](const Load& n) { linear_gather(n, out); },
-        [&](const Ramp& n) { linear(n.base, scale, out); }, [&](const Broadcast& n) { linear(n.value, scale, out); },
-        [&](const Call& n) {
-          out.gather = true;
-          for (Expr a : n.args) linear(a, scale, out);
-        },
-        [&](const Reduce& n) { linear(n.value, scale, out); });
-  }
-
-  void linear_var(VarRef var, double scale, LinearIndex& out) {
-    for (size_t level = path.size(); level-- > 0;) {
-      const LoopContext& loop = nest.loops[path[level]];
-      if (loop.var == var) {
-        if (loop.length > 1) out.add(static_cast<int>(level), {1, loop.length, loop.length - 1, 0}, scale);
-        return;
-      }
-    }
-    for (size_t i = lets.size(); i-- > 0;) {
-      if (lets[i].var == var) {
-        out.add(forms[lets[i].form], scale);
-        return;
-      }
-    }
-    // A parameter: constant as far as the loops go.
-  }
-
-  void linear_binary(const Binary& n, double scale, LinearIndex& out) {
-    switch (n.op) {
-      case BinaryOp::kAdd:
-        linear(n.a, scale, out);
-        linear(n.b, scale, out);
-        return;
-      case BinaryOp::kSub:
-        linear(n.a, scale, out);
-        linear(n.b, -scale, out);
-        return;
       case BinaryOp::kMul:
-        if (const IntImm* b = n.b.as<IntImm>()) return linear(n.a, scale * static_cast<double>(b->value), out);
-        if (const IntImm* a = n.a.as<IntImm>()) return linear(n.b, scale * static_cast<double>(a->value), out);
+        ops->mul += 1;
         break;
       case BinaryOp::kDiv:
       case BinaryOp::kMod:
-        if (const IntImm* b = n.b.as<IntImm>(); b != nullptr && b->value > 0) {
-          LinearIndex part;
-          linear(n.a, 1, part);
-          if (n.op == BinaryOp::kDiv) {
-            part.divide(static_cast<double>(b->value));
-          } else {
-            part.modulo(static_cast<double>(b->value));
-          }
-          out.add(part, scale);
-          return;
-        }
+        ops->div += 1;
         break;
-      case BinaryOp::kMin:
-      case BinaryOp::kMax: linear_either(n.a, n.b, scale, out); return;
-      default: break;
+      default:
+        ops->compare += 1;
+        break;
     }
-    // Not affine. Each variable is taken to move the index; how far is unknown.
-    out.gather = true;
-    linear(n.a, scale, out);
-    linear(n.b, scale, out);
-  }
-
-  void linear_either(Expr a, Expr b, double scale, LinearIndex& out) {
-    LinearIndex first, second;
-    linear(a, 1, first);
-    linear(b, 1, second);
-    first.merge(second);
-    out.add(first, scale);
-  }
-
-  /// An index read from memory: it may be anywhere, in each iteration of the loops that choose which element is read.
-  void linear_gather(const Load& n, LinearIndex& out) {
-    if (ops != nullptr) touch(n.buffer, n.indices, TouchKind::kLoad);
-    out.gather = true;
-    for (Expr index : n.indices) {
-      LinearIndex inner;
-      linear(index, 1, inner);
-      inner.for_each_level([&](int level) {
-        const double length = nest.loops[path[static_cast<size_t>(level)]].length;
-        out.add(level, {1, length, length - 1, 0}, 1);
-      });
-    }
-  }
-
-  double extent_of(Expr e) {
-    if (const IntImm* n = e.as<IntImm>()) return static_cast<double>(n->value);
-    if (const Binary* n = e.as<Binary>()) {
-      if (n->op == BinaryOp::kMin) return std::min(extent_of(n->a), extent_of(n->b));
-      if (n->op == BinaryOp::kMax) return std::max(extent_of(n->a), extent_of(n->b));
-    }
-    LinearIndex form;
-    linear(e, 1, form);
-    return form.high();
-  }
-
-  /// Estimated share of the surrounding iterations in which `condition` holds, between 0.01 and 1.
-  double true_share(Expr condition) {
-    const Binary* n = condition.as<Binary>();
-    if (n == nullptr) return 1;
-    if (n->op == BinaryOp::kAnd) return true_share(n->a) * true_share(n->b);
-    if (n->op == BinaryOp::kOr) return std::max(true_share(n->a), true_share(n->b));
-    const bool less = n->op == BinaryOp::kLt || n->op == BinaryOp::kLe;
-    const bool greater = n->op == BinaryOp::kGt || n->op == BinaryOp::kGe;
-    if (!less && !greater) return 1;
-    // The difference of the sides, which has to be at most `limit`.
-    LinearIndex gap;
-    linear(n->a, less ? 1 : -1, gap);
-    linear(n->b, less ? -1 : 1, gap);
-    const double limit = n->op == BinaryOp::kLt || n->op == BinaryOp::kGt ? -1 : 0;
-    const double low = gap.low(), high = gap.high();
-    return std::clamp((limit - low + 1) / (high - low + 1), 0.01, 1.0);
   }
 
   // ---- touches ----
@@ -512,9 +335,10 @@ struct NestAnalyzer::Impl {
     int16_t head[LinearIndex::kMaxLevels];  // first term of a level, where its bit of `levels` is set
     uint64_t levels = 0;
     bool gather = false;
+    reader.loads.clear();
     for (size_t d = 0; d < indices.size(); ++d) {
       LinearIndex form;
-      linear(indices[d], 1, form);
+      reader.read(indices[d], 1, form);
       gather = gather || form.gather;
       const int16_t dim = static_cast<int16_t>(std::min<size_t>(d, kMaxDims - 1));
       form.for_each_level([&](int level) {
@@ -525,7 +349,11 @@ struct NestAnalyzer::Impl {
         levels |= uint64_t{1} << level;
       });
     }
-    // An index that reads memory has made its own touch by now, so that the contexts of this one stay together.
+    if (!reader.loads.empty() && ops != nullptr) {
+      // The touches of loads in the indices come before this one's. Those loads' own indices are read anew.
+      const std::vector<const Load*> loads = std::move(reader.loads);
+      for (const Load* load : loads) touch(load->buffer, load->indices, TouchKind::kLoad);
+    }
     Touch t;
     t.buffer = buffer;
     t.kind = kind;

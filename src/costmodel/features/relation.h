@@ -46,16 +46,17 @@ struct LoopValues {
   }
 };
 
-/// Writes the relation columns. For each role, over the loops around the access: bytes touched, reuse, and executions of the
-/// access while the loop runs once. For all loops: bytes touched, arithmetic, and arithmetic a byte. With a maximum as
-/// the paper has it, a pair tells something where both sides grow outwards; so it is the iterations inside a loop that are
-/// related to memory, not those outside (which are the total divided by them).
+/// Writes the relation columns. For each role, over the loops around the access: bytes touched, reuse, and executions
+/// of the access while the loop runs once. For all loops: bytes touched, arithmetic, and arithmetic a byte. With a
+/// maximum as the paper has it, a pair tells something where both sides grow outwards; so it is the iterations inside a
+/// loop that are related to memory, not those outside (which are the total divided by them).
 template <typename Sink>
 void write_relations(Sink& sink, const NestContext& nest, const Roles& roles) {
   LoopValues bytes, reuse, count, flops, intensity;
   auto write = [&](const char* pair, size_t loops, const LoopValues& i, const LoopValues& j) {
     double out[kRelationThresholds];
-    relate(loops, [&](size_t k) { return i.value[k]; }, [&](size_t k) { return j.place[k]; }, out);
+    relate(
+        loops, [&](size_t k) { return i.value[k]; }, [&](size_t k) { return j.place[k]; }, out);
     sink.logs(out, kRelationThresholds, [&](int t) { return std::string(pair) + ".t" + std::to_string(t); });
   };
   for (int r = 0; r < kRoles; ++r) {

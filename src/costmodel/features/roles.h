@@ -19,7 +19,7 @@ inline constexpr const char* kRoleNames[kRoles] = {"store", "read0", "read1", "o
 
 /// Which access of a program plays which role. Null where none does.
 struct Roles {
-  const StatementContext* main = nullptr;   ///< the hottest statement: most arithmetic, then most iterations
+  const StatementContext* main = nullptr;  ///< the hottest statement: most arithmetic, then most iterations
   const StatementContext* other = nullptr;
   std::array<const Touch*, kRoles> touch{};
   int vector_level = -1;  ///< of the main statement's innermost loop that is vectorized, -1 for none

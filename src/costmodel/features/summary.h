@@ -9,23 +9,24 @@ namespace tensmith {
 inline constexpr int kCacheLevels = 3;
 inline constexpr int kInnerLoops = 3;
 
-/// One access that plays a role. "Tile" is what the register tile covers: the innermost loops that are unrolled or vectorized.
+/// One access that plays a role. "Tile" is what the register tile covers: the innermost loops that are unrolled or
+/// vectorized.
 struct RoleSummary {
   bool present = false;
   double element_bytes = 0;
-  bool in_registers = false;   ///< a local buffer
+  bool in_registers = false;  ///< a local buffer
   bool gather = false;
-  double lane_stride = 0;      ///< elements from one vector lane to the next
+  double lane_stride = 0;                 ///< elements from one vector lane to the next
   double inner_stride[kInnerLoops] = {};  ///< in the loops around the tile, innermost first
-  double mod = 0;              ///< shortest wrap-around of a modulo
-  double tile_count = 0;       ///< distinct elements of a tile
+  double mod = 0;                         ///< shortest wrap-around of a modulo
+  double tile_count = 0;                  ///< distinct elements of a tile
   double tile_lines = 0;
-  double tile_vectors = 0;     ///< vector registers that hold a tile's elements
-  double count = 0;            ///< distinct elements of the whole nest
-  double bytes = 0;            ///< of their cache lines
+  double tile_vectors = 0;  ///< vector registers that hold a tile's elements
+  double count = 0;         ///< distinct elements of the whole nest
+  double bytes = 0;         ///< of their cache lines
   double reuse = 0;
   double traffic[kCacheLevels] = {};  ///< bytes moved into each cache, estimated
-  double alias = 0;            ///< power of two in the byte strides of the inner loops, at most 16: large ones share cache sets
+  double alias = 0;  ///< power of two in the byte strides of the inner loops, at most 16: large ones share cache sets
 };
 
 /// What a whole program looks like, in numbers that mean the same for every operator.
@@ -33,12 +34,12 @@ struct Summary {
   // ---- program ----
   double flops = 0;
   double statements = 0, loops = 0, depth = 0;
-  double vector_accesses = 0;   ///< loads and stores executed, vector ones counted once
-  double vector_operations = 0; ///< arithmetic instructions executed, vector ones counted once
-  double scalar_share = 0;      ///< of the arithmetic, outside of vectorized loops
-  double other_share = 0;       ///< of the accesses executed, outside of the main statement
-  double loop_steps = 0;        ///< iterations of loops that are really loops
-  double code_size = 0;         ///< instructions written out, after unrolling
+  double vector_accesses = 0;    ///< loads and stores executed, vector ones counted once
+  double vector_operations = 0;  ///< arithmetic instructions executed, vector ones counted once
+  double scalar_share = 0;       ///< of the arithmetic, outside of vectorized loops
+  double other_share = 0;        ///< of the accesses executed, outside of the main statement
+  double loop_steps = 0;         ///< iterations of loops that are really loops
+  double code_size = 0;          ///< instructions written out, after unrolling
   double local_bytes = 0, heap_bytes = 0, allocations = 0;
   double prefetches = 0, prefetches_executed = 0;
   double branches = 0, branches_executed = 0, selects = 0;
@@ -49,23 +50,23 @@ struct Summary {
   OpCounts ops;
   double loads = 0;
   double parallel_extent = 0, chunk_flops = 0;
-  double vector_length = 0;     ///< lanes of the vectorized loop, 0 when there is none
-  double vector_fill = 0;       ///< vector_length relative to the lanes of a register
+  double vector_length = 0;  ///< lanes of the vectorized loop, 0 when there is none
+  double vector_fill = 0;    ///< vector_length relative to the lanes of a register
   double strided_accesses = 0, gathers = 0, broadcasts = 0, consecutive = 0;
-  double unroll = 0;            ///< product of the unrolled loops around it
-  double tile_unroll = 0;       ///< of those in the tile
+  double unroll = 0;                            ///< product of the unrolled loops around it
+  double tile_unroll = 0;                       ///< of those in the tile
   double tile_spatial = 0, tile_reduction = 0;  ///< tile iterations that move the stored element, that do not
   double inner_length[kInnerLoops] = {};        ///< loops around the tile, innermost first
   bool inner_reduction[kInnerLoops] = {};
-  double stationary = 0;        ///< iterations in a row that update the same tile of stored elements
-  double revisits = 0;          ///< times that each tile is taken up again
-  double tile_vectors = 0;      ///< vector registers that the stored elements of a tile need
-  double tile_loads = 0;        ///< vectors read for a tile
+  double stationary = 0;    ///< iterations in a row that update the same tile of stored elements
+  double revisits = 0;      ///< times that each tile is taken up again
+  double tile_vectors = 0;  ///< vector registers that the stored elements of a tile need
+  double tile_loads = 0;    ///< vectors read for a tile
   double loads_per_operation = 0;
-  double register_use = 0;      ///< registers needed for a tile relative to those there are
+  double register_use = 0;  ///< registers needed for a tile relative to those there are
   bool spills = false;
   double guards = 0, guard_inside = 0, useful = 0;
-  bool in_registers = false;    ///< stores to a local buffer
+  bool in_registers = false;  ///< stores to a local buffer
   // ---- caches ----
   double fit_outer[kCacheLevels] = {};   ///< runs of the largest loop of the main statement whose data fits the cache
   double fit_flops[kCacheLevels] = {};   ///< arithmetic of one run
