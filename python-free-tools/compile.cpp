@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "tensmith/codegen/c_source.h"
+#include "tensmith/codegen/artifact.h"
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/ir/print.h"
@@ -35,24 +35,9 @@ struct Options {
   bool json = false;
 };
 
-/// A C identifier from what the user wrote: resnet18.C6 -> resnet18_C6.
+/// The name of the function: as given, or from what the user wrote (resnet18.C6 -> resnet18_C6_ and a hash).
 std::string function_name(const Options& options, const NamedWorkload& named) {
-  if (!options.name.empty()) {
-    return options.name;
-  }
-  std::string out;
-  for (char c : named.spec.expression.empty() ? named.name : "expr_" + to_string(named.workload)) {
-    const bool word = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    if (word) {
-      out += c;
-    } else if (!out.empty() && out.back() != '_') {
-      out += '_';
-    }
-  }
-  while (!out.empty() && out.back() == '_') {
-    out.pop_back();
-  }
-  return out.size() > 100 ? out.substr(0, 100) : out;
+  return options.name.empty() ? operator_symbol(named.name) : options.name;
 }
 
 std::set<std::string> parse_forms(const std::string& text) {
@@ -93,35 +78,39 @@ void run(const Options& options) {
   std::vector<Function> functions{lowered.main};
   functions.insert(functions.end(), lowered.packs.begin(), lowered.packs.end());
 
-  std::error_code error;
-  std::filesystem::create_directories(options.output, error);
+  const std::string comment = fmt::format("{}\n{}\nconfig ({}): {}", made.task.workload, to_string(made.task.target),
+                                          to_string(chosen.source), made.task.space.to_string(chosen.config));
+  CompileOptions emit;
+  emit.object = forms.contains("obj");
+  emit.ll = forms.contains("ll");
+  emit.assembly = forms.contains("asm");
+  emit.supported_entry = true;
+  CompiledModule module;
+  if (emit.object || emit.ll || emit.assembly) {
+    module = compile(functions, made.task.target, emit);
+  }
+  ArtifactRequest request;
+  request.directory = options.output;
+  request.name = name;
+  request.functions = functions;
+  request.object = module.object;
+  request.ll = module.ll;
+  request.assembly = module.assembly;
+  request.header = forms.contains("header");
+  request.c_source = forms.contains("c");
+  request.example = forms.contains("example");
+  request.supported_entry = emit.object;
+  request.comment = comment;
   std::vector<std::string> written;
-  const auto write = [&](const std::string& suffix, const std::string& contents) {
-    const std::filesystem::path path = std::filesystem::path(options.output) / (name + suffix);
-    write_file(path, contents);
+  for (const std::filesystem::path& path : write_artifacts(request)) {
     written.push_back(path.string());
-  };
-  const CSourceOptions comment{made.task.workload};
-  if (forms.contains("header")) {
-    write(".h", c_header(functions, name + "_H", comment));
-  }
-  if (forms.contains("c")) {
-    write(".c", c_source(functions, comment));
-  }
-  if (forms.contains("example")) {
-    write("_example.c", c_example(lowered.main, lowered.packs, name + ".h"));
   }
   if (forms.contains("ir")) {
     std::string text;
     for (const Function& f : functions) text += to_string(f) + "\n";
-    write(".ir", text);
-  }
-  if (forms.contains("obj") || forms.contains("ll") || forms.contains("asm")) {
-    const CompileOptions emit{forms.contains("obj"), forms.contains("ll"), forms.contains("asm")};
-    const CompiledModule module = compile(functions, made.task.target, emit);
-    if (emit.object) write(".o", module.object);
-    if (emit.ll) write(".ll", module.ll);
-    if (emit.assembly) write(".s", module.assembly);
+    const std::filesystem::path path = std::filesystem::path(options.output) / (name + ".ir");
+    write_file(path, text);
+    written.push_back(path.string());
   }
   if (options.json) {
     std::cout << nlohmann::json{{"workload", made.task.workload}, {"source", to_string(chosen.source)}, {"function", name}, {"files", written}}.dump() << "\n";
