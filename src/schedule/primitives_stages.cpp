@@ -31,7 +31,10 @@ void Schedule::compute_at(StageId producer, AxisId axis) {
   if (p.ahead) fail(kThis, producer, "it is packed ahead by a function of its own", "use PackWhen::kInside");
   const ScheduleStage& c = stage(axis.stage);
   if (c.ahead) fail(kThis, producer, fmt::format("'{}' is packed ahead by a function of its own", name(axis.stage)));
-  if (producer == axis.stage) fail(kThis, producer, "it cannot be computed inside itself");
+  for (StageId up = axis.stage;; up = stage(up).at.stage) {
+    if (up == producer) fail(kThis, producer, "it cannot be computed inside itself");
+    if (stage(up).where != ScheduleStage::Where::kAt) break;
+  }
   if (c.axes[axis.index].kind == LoopKind::kVectorized) {
     fail(kThis, producer, fmt::format("loop {}.{} is vectorized: nothing can be placed inside it", name(axis.stage), axis_name(axis)));
   }

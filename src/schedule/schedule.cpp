@@ -263,10 +263,6 @@ std::string Schedule::placement_problem(StageId producer) const {
   if (p.where != ScheduleStage::Where::kAt) return {};
   const int place = loop_position(p.at);
   if (place < 0) return fmt::format("{}.{} is no loop", name(p.at.stage), axis_name(p.at));
-  for (StageId up = p.at.stage;; up = stage(up).at.stage) {
-    if (up == producer) return fmt::format("'{}' would be computed inside itself", name(producer));
-    if (stage(up).where != ScheduleStage::Where::kAt) break;
-  }
   for (StageId reader : order_) {
     const ScheduleStage& r = stage(reader);
     if (r.where == ScheduleStage::Where::kInlined || std::find(r.reads.begin(), r.reads.end(), producer) == r.reads.end()) {

@@ -107,6 +107,10 @@ TEST(ErrorsOfPlaces, ComputeAt) {
             "compute_at 'C': it cannot be computed inside itself (loops of C: y (8), x (8))");
   EXPECT_EQ(refused(s, [&] { c.compute_at(b, b.axis(0)); }),
             "compute_at 'C': its reader 'D' is computed outside loop B.y (loops of C: y (8), x (8))");
+  b.compute_at(c, c.axis(0));
+  EXPECT_EQ(refused(s, [&] { c.compute_at(b, b.axis(0)); }),
+            "compute_at 'C': it cannot be computed inside itself (loops of C: y (8), x (8))");
+  b.compute_root();
   EXPECT_EQ(refused(s, [&] { b.compute_at(d, c.axis(0)); }),
             "compute_at 'B': the loop 'y' belongs to stage 'C', not to 'D' (loops of B: y (9), x (9))");
   c.compute_at(d, d.axis(1));
