@@ -36,7 +36,7 @@ TEST(Workload, AliasesAreTableOneOfThePaper) {
   EXPECT_TRUE(c1.out_blocked());
   EXPECT_EQ(flop_count(layers[5]), 2.0 * 128 * 28 * 28 * 128 * 9);
   EXPECT_EQ(reduction_length(layers[5]), 128 * 9);
-  const Conv2d& plain = std::get<Conv2d>(parse_workload("resnet18.C6:layout=nchw").op);
+  const Conv2d plain = std::get<Conv2d>(parse_workload("resnet18.C6:layout=nchw").op);
   EXPECT_EQ(plain.layout, ActivationLayout::kNchw);
   EXPECT_EQ(plain.c, 128);
 }

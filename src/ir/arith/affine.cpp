@@ -21,19 +21,23 @@ bool is_same_array(const Array<Expr>& a, const Array<Expr>& b) {
 
 bool same_node(const ExprNode& a, const ExprNode& b) {
   switch (a.kind) {
-    case ExprKind::kIntImm: return static_cast<const IntImm&>(a).value == static_cast<const IntImm&>(b).value;
+    case ExprKind::kIntImm:
+      return static_cast<const IntImm&>(a).value == static_cast<const IntImm&>(b).value;
     case ExprKind::kFloatImm: {
       // By bits: -0.0 and 0.0 are different constants, and a NaN is itself.
       const double x = static_cast<const FloatImm&>(a).value, y = static_cast<const FloatImm&>(b).value;
       return std::memcmp(&x, &y, sizeof(x)) == 0;
     }
-    case ExprKind::kVar: return false;
-    case ExprKind::kCast: return same_expr(static_cast<const Cast&>(a).value, static_cast<const Cast&>(b).value);
+    case ExprKind::kVar:
+      return false;
+    case ExprKind::kCast:
+      return same_expr(static_cast<const Cast&>(a).value, static_cast<const Cast&>(b).value);
     case ExprKind::kBinary: {
       const auto &x = static_cast<const Binary&>(a), &y = static_cast<const Binary&>(b);
       return x.op == y.op && same_expr(x.a, y.a) && same_expr(x.b, y.b);
     }
-    case ExprKind::kNot: return same_expr(static_cast<const Not&>(a).value, static_cast<const Not&>(b).value);
+    case ExprKind::kNot:
+      return same_expr(static_cast<const Not&>(a).value, static_cast<const Not&>(b).value);
     case ExprKind::kSelect: {
       const auto &x = static_cast<const Select&>(a), &y = static_cast<const Select&>(b);
       return same_expr(x.condition, y.condition) && same_expr(x.if_true, y.if_true) &&
@@ -54,14 +58,16 @@ bool same_node(const ExprNode& a, const ExprNode& b) {
       const auto &x = static_cast<const Call&>(a), &y = static_cast<const Call&>(b);
       return x.intrinsic == y.intrinsic && is_same_array(x.args, y.args);
     }
-    case ExprKind::kReduce: return false;
+    case ExprKind::kReduce:
+      return false;
   }
   TENSMITH_UNREACHABLE("unknown expression kind");
 }
 
 Modular normalised(int64_t coef, int64_t base) {
   if (coef == 0) return {0, base};
-  if (coef < 0) coef = coef == kNegInf ? 1 : -coef;
+  if (coef == kNegInf) return {};
+  if (coef < 0) coef = -coef;
   return {coef, floor_mod(base, coef)};
 }
 
@@ -89,7 +95,8 @@ Modular product(Modular a, Modular b) {
   if (b.coef == 0) return scaled(a, b.base);
   int64_t cc = 0, cb = 0, bc = 0, bb = 0;
   if (__builtin_mul_overflow(a.coef, b.coef, &cc) || __builtin_mul_overflow(a.coef, b.base, &cb) ||
-      __builtin_mul_overflow(a.base, b.coef, &bc) || __builtin_mul_overflow(a.base, b.base, &bb)) {
+      __builtin_mul_overflow(a.base, b.coef, &bc) || __builtin_mul_overflow(a.base, b.base, &bb) || cc == kNegInf ||
+      cb == kNegInf || bc == kNegInf) {
     return {};
   }
   return normalised(std::gcd(std::gcd(cc, cb), bc), bb);
@@ -97,16 +104,16 @@ Modular product(Modular a, Modular b) {
 
 Modular modular_of_atom(Expr e, const VarRanges& ranges) {
   switch (e.kind()) {
-    case ExprKind::kIntImm: return {0, e.as<IntImm>()->value};
+    case ExprKind::kIntImm:
+      return {0, e.as<IntImm>()->value};
     case ExprKind::kVar: {
       const Range r = ranges.range(e.as<Var>());
       return r.is_point() ? Modular{0, r.min} : Modular{};
     }
     case ExprKind::kCast: {
       const Expr value = e.as<Cast>()->value;
-      return value.type().is_int() && e.type().is_int() && value.type().bits < e.type().bits
-                 ? modular_of(value, ranges)
-                 : Modular{};
+      return value.type().is_int() && e.type().is_int() && value.type().bits < e.type().bits ? modular_of(value, ranges)
+                                                                                             : Modular{};
     }
     case ExprKind::kSelect:
       return either(modular_of(e.as<Select>()->if_true, ranges), modular_of(e.as<Select>()->if_false, ranges));
@@ -114,18 +121,22 @@ Modular modular_of_atom(Expr e, const VarRanges& ranges) {
       const Binary& n = *e.as<Binary>();
       switch (n.op) {
         case BinaryOp::kMin:
-        case BinaryOp::kMax: return either(modular_of(n.a, ranges), modular_of(n.b, ranges));
-        case BinaryOp::kMul: return product(modular_of(n.a, ranges), modular_of(n.b, ranges));
+        case BinaryOp::kMax:
+          return either(modular_of(n.a, ranges), modular_of(n.b, ranges));
+        case BinaryOp::kMul:
+          return product(modular_of(n.a, ranges), modular_of(n.b, ranges));
         case BinaryOp::kMod: {
           const std::optional<int64_t> divisor = as_const_int(n.b);
           if (!divisor || *divisor <= 0) return {};
           const Modular a = modular_of(n.a, ranges);
           return normalised(std::gcd(a.coef, *divisor), a.base);
         }
-        default: return {};
+        default:
+          return {};
       }
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -140,10 +151,12 @@ bool may_wrap(Expr e) {
   switch (e.kind()) {
     case ExprKind::kIntImm:
     case ExprKind::kFloatImm:
-    case ExprKind::kVar: return false;
+    case ExprKind::kVar:
+      return false;
     case ExprKind::kLoad:
     case ExprKind::kCall:
-    case ExprKind::kReduce: return true;
+    case ExprKind::kReduce:
+      return true;
     case ExprKind::kCast: {
       const DataType from = e.as<Cast>()->value.type();
       return from.is_float() || (!from.is_bool() && from.bits >= e.type().bits);
@@ -171,11 +184,11 @@ void Affine::add_term(Expr atom, int64_t coef) {
   if (coef == 0) return;
   for (size_t i = 0; i < terms_.size(); ++i) {
     if (!same_expr(terms_[i].atom, atom)) continue;
-    if (__builtin_add_overflow(terms_[i].coef, coef, &terms_[i].coef)) valid_ = false;
+    if (__builtin_add_overflow(terms_[i].coef, coef, &terms_[i].coef) || terms_[i].coef == kNegInf) valid_ = false;
     if (terms_[i].coef == 0) terms_.erase(i);
     return;
   }
-  if (terms_.size() == kMaxTerms) {
+  if (terms_.size() == kMaxTerms || coef == kNegInf) {
     valid_ = false;
     return;
   }
@@ -227,7 +240,8 @@ Expr to_expr(const Affine& form) {
   for (const LinearTerm& term : form.terms()) {
     if (term.coef > 0) continue;
     out = !out ? times(term.atom, term.coef)
-               : make_binary(BinaryOp::kSub, out, times(term.atom, static_cast<int64_t>(0 - static_cast<uint64_t>(term.coef))));
+               : make_binary(BinaryOp::kSub, out,
+                             times(term.atom, static_cast<int64_t>(0 - static_cast<uint64_t>(term.coef))));
   }
   if (constant > 0 || constant == kNegInf) return make_binary(BinaryOp::kAdd, out, make_int(type, constant));
   if (constant < 0) return make_binary(BinaryOp::kSub, out, make_int(type, -constant));
