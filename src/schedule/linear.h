@@ -70,6 +70,7 @@ class LinearPool {
   LinearRegion region(Linear a, int depth);
   /// Depth of the deepest loop that occurs.
   int depth(Linear a) const;
+  int atom_depth(int32_t id) const { return atoms_[id].depth; }
   Expr to_expr(Linear a);
   std::span<const LinearPart> parts(Linear a) const { return {parts_.data() + a.begin, a.count}; }
 

@@ -199,9 +199,8 @@ Stmt NestBuilder::emit_tensorized(StageId id, int position, ReduceOp op, Expr te
           out.on_m = true;
         } else if (part.atom == n) {
           out.elsewhere = true;
-        } else {
-          const Linear alone = pool_.atom(part.atom);
-          if (pool_.depth(alone) > p.depth + position) out.elsewhere = out.on_m = true;
+        } else if (pool_.atom_depth(part.atom) > p.depth + position) {
+          out.elsewhere = out.on_m = true;
         }
       }
     }
