@@ -55,6 +55,34 @@ void masked_tails(Cases& cases) {
   }
 }
 
+void masked_odd_lanes(Cases& cases) {
+  for (int lanes : {2, 3, 5, 12}) {
+    cases.add_for_elements(fmt::format("func f(A: TYPE[{0}] global, out C: TYPE[{0}] global):\n"
+                                       "  for i in [0, {1}):\n"
+                                       "    C[ramp(i*{2}, 1, {2}) if ramp(i*{2}, 1, {2}) < broadcast({0}, {2})] = "
+                                       "A[ramp(i*{2}, 1, {2}) if ramp(i*{2}, 1, {2}) < broadcast({0}, {2})]\n",
+                                       31, (31 + lanes - 1) / lanes, lanes));
+  }
+}
+
+void branches_that_share_addresses(Cases& cases) {
+  cases.add(
+      "func f(A: float32[8, 6, 8] global, I: int32[8] global, out C: float32[8, 6, 8] global):\n"
+      "  for z in [0, 8):\n"
+      "    for y in [0, 6):\n"
+      "      if I[z] > 0:\n"
+      "        for x in [0, 8):\n"
+      "          C[z, y, x] = A[z, y, 7 - x]\n"
+      "      else:\n"
+      "        C[z, y, 3] = A[z, y, 2]\n"
+      "        for x in [0, 2):\n"
+      "          if int64(I[x]) > y:\n"
+      "            C[z, y, x] = A[z, 5 - y, x*2 + 1]\n"
+      "          else:\n"
+      "            C[z, y, x] = A[z, y, x*2 + 1] + A[x, y, z]\n"
+      "      C[z, y, 0] = A[z, y, 0]\n");
+}
+
 void masked_strided_access(Cases& cases) {
   for (int stride : {0, 2, 3, -1}) {
     cases.add_for_elements(fmt::format("func f(A: TYPE[64] global, M: int32[8] global, out C: TYPE[64] global, out D: TYPE[8] global):\n"
@@ -150,6 +178,8 @@ constexpr CaseGroup kGroups[] = {
     {"GeneralVectorIndex", &general_vector_index},
     {"IndexReadFromMemory", &index_read_from_memory},
     {"MaskedTails", &masked_tails},
+    {"MaskedOddLanes", &masked_odd_lanes},
+    {"BranchesThatShareAddresses", &branches_that_share_addresses},
     {"MaskedStridedAccess", &masked_strided_access},
     {"ScalarPredicates", &scalar_predicates},
     {"LazySelectOfScalars", &lazy_select_of_scalars},

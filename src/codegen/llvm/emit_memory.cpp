@@ -49,6 +49,30 @@ llvm::Value* Emitter::step_pointer(Loop& loop, Value* start, int64_t bytes) {
   return pointer;
 }
 
+llvm::Value* Emitter::add_term(Value* pointer, const AffineIndex::Term& term, int64_t scale) {
+  const AddressKey key{pointer, term.atom, scale};
+  const auto make = [&] {
+    Value* offset = scale == 1 ? term.atom : builder_.CreateMul(term.atom, i64(scale));
+    return builder_.CreateGEP(builder_.getInt8Ty(), pointer, offset);
+  };
+  if (term.level < level()) {
+    auto& hoisted = state_.loops[static_cast<size_t>(term.level)].hoisted;
+    for (const auto& [known, value] : hoisted) {
+      if (known == key) return value;
+    }
+    Value* value = at_level(term.level, make);
+    // A preheader dominates its whole loop: the end of a branch inside must not forget this.
+    hoisted.emplace_back(key, value);
+    return value;
+  }
+  auto it = state_.addresses.find(key);
+  if (it == state_.addresses.end()) {
+    it = state_.addresses.emplace(key, make()).first;
+    state_.address_log.push_back(key);
+  }
+  return it->second;
+}
+
 Emitter::Address Emitter::locate(Buffer buffer, const AffineIndex& index) {
   const int64_t bytes = buffer->type.element_bytes();
   std::vector<AffineIndex::Term> terms = index.terms;
@@ -69,17 +93,7 @@ Emitter::Address Emitter::locate(Buffer buffer, const AffineIndex& index) {
         continue;
       }
     }
-    const AddressKey key{pointer, term.atom, scale};
-    auto it = state_.addresses.find(key);
-    if (it == state_.addresses.end()) {
-      Value* next = at_level(term.level, [&] {
-        Value* offset = scale == 1 ? term.atom : builder_.CreateMul(term.atom, i64(scale));
-        return builder_.CreateGEP(builder_.getInt8Ty(), pointer, offset);
-      });
-      it = state_.addresses.emplace(key, next).first;
-      state_.address_log.push_back(key);
-    }
-    pointer = it->second;
+    pointer = add_term(pointer, term, scale);
   }
   return {pointer, index.constant * bytes, std::gcd(static_cast<uint64_t>(kBufferAlignment), grain * static_cast<uint64_t>(bytes))};
 }

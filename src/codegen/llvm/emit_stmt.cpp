@@ -99,7 +99,7 @@ void Emitter::emit_serial(const For& loop, Value* begin, Value* end, bool may_be
   llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2, ref(loop.var->name));
   index->addIncoming(begin, preheader);
 
-  state_.loops.push_back({preheader, index, begin, {}});
+  state_.loops.push_back({preheader, index, begin, {}, {}});
   VarBinding binding;
   binding.wide = index;
   binding.value = loop.var->type.bits == 64 ? index : builder_.CreateTrunc(index, value_type(loop.var->type));

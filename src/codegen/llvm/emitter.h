@@ -92,18 +92,19 @@ class Emitter {
     int64_t bytes;
     llvm::PHINode* pointer;
   };
-  struct Loop {
-    llvm::BasicBlock* preheader;
-    llvm::PHINode* index;
-    Value* begin;
-    std::vector<SteppedPointer> stepped;
-  };
-  /// A key of an address computation that can be used again.
+  /// An address computation that can be used again.
   struct AddressKey {
     Value* base;
     Value* atom;
     int64_t scale;
     bool operator==(const AddressKey&) const = default;
+  };
+  struct Loop {
+    llvm::BasicBlock* preheader;
+    llvm::PHINode* index;
+    Value* begin;
+    std::vector<SteppedPointer> stepped;
+    std::vector<std::pair<AddressKey, Value*>> hoisted;  ///< in the preheader, so good for the whole loop
   };
   struct AddressKeyHash {
     size_t operator()(const AddressKey& key) const;
@@ -167,6 +168,7 @@ class Emitter {
   Value* emit_float_imm(const FloatImm& imm);
   Value* emit_var(const Var& var);
   Value* emit_binary(const Binary& n);
+  Value* emit_multiply_add(const Binary& n);
   Value* emit_arithmetic(BinaryOp op, DataType type, Value* a, Value* b);
   Value* emit_comparison(BinaryOp op, DataType type, Value* a, Value* b);
   Value* emit_select(const Select& n);
@@ -204,6 +206,7 @@ class Emitter {
   };
   Address locate(Buffer buffer, const AffineIndex& index);
   Value* step_pointer(Loop& loop, Value* start, int64_t bytes);
+  Value* add_term(Value* pointer, const AffineIndex::Term& term, int64_t scale);
   Value* pointer_to(const Address& address);
   /// Where to read `bytes` from.
   Value* pointer_to_read(Buffer buffer, const Address& address, int64_t bytes);
@@ -243,6 +246,7 @@ class Emitter {
   llvm::IRBuilder<> builder_;
   FunctionState state_;
   Value* mask_ = nullptr;
+  std::unordered_map<llvm::Type*, llvm::Function*> multiply_add_;  ///< declarations: their names take long to make
   std::string function_name_;
   int parallel_count_ = 0;
   bool flat_ = false;  ///< accesses of the function have one index in elements

@@ -239,10 +239,14 @@ Target parse_target(std::string_view text) {
   const Known known(target.triple);
   const Request request = parse_request(text, known);
 
-  const std::string host_cpu = llvm::sys::getHostCPUName().str();
+  const std::vector<std::string> cpus = known.cpus();
+  std::string host_cpu = llvm::sys::getHostCPUName().str();
+  if (known.x86() && std::find(cpus.begin(), cpus.end(), host_cpu) == cpus.end()) {
+    // A CPU newer than this LLVM: its features, which are listed in full, say what it can do.
+    host_cpu = "x86-64";
+  }
   const bool native = request.cpu == "native";
   target.cpu = native ? host_cpu : request.cpu;
-  const std::vector<std::string> cpus = known.cpus();
   if (!native && std::find(cpus.begin(), cpus.end(), target.cpu) == cpus.end()) {
     throw UserError(fmt::format("unknown CPU '{}' in target '{}'", target.cpu, text),
                     suggestion(target.cpu, cpus, "'tensmith targets' lists usual ones"));

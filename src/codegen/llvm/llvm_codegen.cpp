@@ -4,7 +4,6 @@
 #include <llvm/Config/llvm-config.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/OptBisect.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
@@ -23,16 +22,6 @@
 namespace tensmith {
 
 namespace {
-
-/// Keeps single passes of LLVM's code generator from running in one context, without touching global settings.
-class PassGate : public llvm::OptPassGate {
- public:
-  bool shouldRunPass(llvm::StringRef name, llvm::StringRef) override {
-    // The emitter has placed all address arithmetic; this pass takes a fifth of the back end's time to undo that.
-    return name != "Loop Strength Reduction";
-  }
-  bool isEnabled() const override { return true; }
-};
 
 void verify(const llvm::Module& module) {
   std::string problems;
@@ -60,9 +49,7 @@ CompiledModule compile(std::span<const Function> functions, const Target& target
 
   CompiledModule out;
   Stopwatch watch;
-  PassGate gate;
   llvm::LLVMContext context;
-  context.setOptPassGate(gate);
   context.setDiscardValueNames(!options.ll);
   llvm::Module module(functions.empty() ? llvm::StringRef("empty")
                                         : llvm::StringRef(functions[0].name.data(), functions[0].name.size()),
