@@ -99,7 +99,9 @@ bool Database::index_line(std::string_view line, size_t number, std::string& why
     why = "it is cut off";
     return false;
   }
-  if (line.find("{\"version\"", 1) != std::string_view::npos) {
+  // memmem, because a string_view would stop at each of the many opening braces.
+  constexpr std::string_view kStart = "{\"version\"";
+  if (::memmem(line.data() + 1, line.size() - 1, kStart.data(), kStart.size()) != nullptr) {
     why = "two records run into each other";
     return false;
   }

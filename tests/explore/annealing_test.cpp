@@ -118,6 +118,7 @@ TEST(Annealing, KeepsTheRandomShareOverSmallBatches) {
   AnnealingOptions options;
   options.epsilon = 0.25;
   options.alpha = 0.0;
+  options.chains = 16;
   const auto strategy = make_annealing_search(space, scorer, options);
   int random = 0;
   const std::vector<Config> all = run_search(*strategy, 80, 2, [](const Config&) { return 1.0; });
