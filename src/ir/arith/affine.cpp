@@ -169,6 +169,13 @@ bool may_wrap(Expr e) {
   }
 }
 
+bool reads_data(Expr e) {
+  if (e.kind() == ExprKind::kLoad) return true;
+  bool found = false;
+  for_each_child(e, [&](Expr child) { found = found || reads_data(child); });
+  return found;
+}
+
 int64_t Affine::coef(VarRef var) const {
   for (const LinearTerm& term : terms_) {
     if (term.atom.get() == var) return term.coef;

@@ -98,8 +98,8 @@ FormInterval BoundsOver::visit_quotient(const Binary& n, int64_t divisor) {
   const FormInterval number = visit(n.a);
   const FormInterval constant = constant_bounds(&n);
   if (!number.bounded()) return constant;
-  // Where number.min can stand inside a period of `divisor`: at `first`, or at most at `first` when only its remainder by
-  // a factor of the divisor is known.
+  // Where number.min can stand inside a period of `divisor`: at `first`, or at most at `first` when only its remainder
+  // by a factor of the divisor is known.
   const Modular m = modular_of(number.min, outer_);
   const int64_t step = std::gcd(m.coef, divisor);
   const int64_t residue = floor_mod(m.base, step);
@@ -157,7 +157,9 @@ FormInterval hull(const FormInterval& a, const FormInterval& b, const VarRanges&
   // From b.min to a's end where a starts later, from a.min to b's end where b does.
   const int64_t a_later = add_width(a.width, std::max<int64_t>(d.max, 0));
   const int64_t b_later = add_width(b.width, std::max<int64_t>(d.min == kNegInf ? kPosInf : -d.min, 0));
-  out.width = d.min >= 0 ? std::max(a_later, b.width) : d.max <= 0 ? std::max(a.width, b_later) : std::max(a_later, b_later);
+  out.width = d.min >= 0   ? std::max(a_later, b.width)
+              : d.max <= 0 ? std::max(a.width, b_later)
+                           : std::max(a_later, b_later);
   return out.width == kPosInf ? unknown(a.min.type()) : out;
 }
 
@@ -171,8 +173,8 @@ SymbolicInterval hull(const SymbolicInterval& a, const SymbolicInterval& b, cons
   if (!a.bounded()) return a;
   if (!b.bounded()) return b;
   Linearizer linearizer(ranges);
-  const FormInterval out =
-      hull(FormInterval{linearizer.run(a.min), a.extent - 1}, FormInterval{linearizer.run(b.min), b.extent - 1}, ranges);
+  const FormInterval out = hull(FormInterval{linearizer.run(a.min), a.extent - 1},
+                                FormInterval{linearizer.run(b.min), b.extent - 1}, ranges);
   if (!out.bounded()) return {make_int(a.min.type(), 0), kPosInf};
   return {to_expr(out.min), add_width(out.width, 1)};
 }

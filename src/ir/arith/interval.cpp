@@ -26,12 +26,18 @@ bool is_arithmetic(BinaryOp op) { return op <= BinaryOp::kMod; }
 
 Range arithmetic(BinaryOp op, Range a, Range b) {
   switch (op) {
-    case BinaryOp::kAdd: return a + b;
-    case BinaryOp::kSub: return a - b;
-    case BinaryOp::kMul: return a * b;
-    case BinaryOp::kDiv: return floor_div(a, b);
-    case BinaryOp::kMod: return floor_mod(a, b);
-    default: return {};
+    case BinaryOp::kAdd:
+      return a + b;
+    case BinaryOp::kSub:
+      return a - b;
+    case BinaryOp::kMul:
+      return a * b;
+    case BinaryOp::kDiv:
+      return floor_div(a, b);
+    case BinaryOp::kMod:
+      return floor_mod(a, b);
+    default:
+      return {};
   }
 }
 
@@ -57,8 +63,7 @@ Range range_of_binary(const Binary& n, const VarRanges& ranges) {
 
 Range range_of_node(Expr e, const VarRanges& ranges) {
   return match(
-      e,
-      [&](const IntImm& n) { return n.type.is_uint() && n.value < 0 ? range_of(n.type) : Range::point(n.value); },
+      e, [&](const IntImm& n) { return n.type.is_uint() && n.value < 0 ? range_of(n.type) : Range::point(n.value); },
       [&](const FloatImm&) { return Range{}; }, [&](const Var& n) { return ranges.range(&n); },
       [&](const Cast& n) {
         const Range all = range_of(n.type);
@@ -106,7 +111,8 @@ Range operator*(Range a, Range b) {
     return {lower_end(lo), upper_end(hi)};
   }
   if (a.min >= 0 && b.min >= 0) {
-    return {lower_end(Wide{a.min} * b.min), a.max == kPosInf || b.max == kPosInf ? kPosInf : upper_end(Wide{a.max} * b.max)};
+    return {lower_end(Wide{a.min} * b.min),
+            a.max == kPosInf || b.max == kPosInf ? kPosInf : upper_end(Wide{a.max} * b.max)};
   }
   return {};
 }
@@ -116,7 +122,8 @@ Range floor_div(Range a, Range b) {
   if (b.min <= 0) return {};
   Range out;
   if (a.min != kNegInf) out.min = a.min < 0 ? floor_div(a.min, b.min) : b.max == kPosInf ? 0 : floor_div(a.min, b.max);
-  if (a.max != kPosInf) out.max = a.max >= 0 ? floor_div(a.max, b.min) : b.max == kPosInf ? -1 : floor_div(a.max, b.max);
+  if (a.max != kPosInf)
+    out.max = a.max >= 0 ? floor_div(a.max, b.min) : b.max == kPosInf ? -1 : floor_div(a.max, b.max);
   return out;
 }
 
@@ -221,21 +228,44 @@ void VarRanges::push_fact(Expr condition, bool holds) {
   BinaryOp op = n->op;
   if (!holds) {
     switch (op) {
-      case BinaryOp::kEq: op = BinaryOp::kNe; break;
-      case BinaryOp::kNe: op = BinaryOp::kEq; break;
-      case BinaryOp::kLt: op = BinaryOp::kGe; break;
-      case BinaryOp::kLe: op = BinaryOp::kGt; break;
-      case BinaryOp::kGt: op = BinaryOp::kLe; break;
-      default: op = BinaryOp::kLt; break;
+      case BinaryOp::kEq:
+        op = BinaryOp::kNe;
+        break;
+      case BinaryOp::kNe:
+        op = BinaryOp::kEq;
+        break;
+      case BinaryOp::kLt:
+        op = BinaryOp::kGe;
+        break;
+      case BinaryOp::kLe:
+        op = BinaryOp::kGt;
+        break;
+      case BinaryOp::kGt:
+        op = BinaryOp::kLe;
+        break;
+      default:
+        op = BinaryOp::kLt;
+        break;
     }
   }
   switch (op) {
-    case BinaryOp::kLt: negative(1, 0); break;
-    case BinaryOp::kLe: negative(1, -1); break;
-    case BinaryOp::kGt: negative(-1, 0); break;
-    case BinaryOp::kGe: negative(-1, -1); break;
-    case BinaryOp::kEq: negative(1, -1), negative(-1, -1); break;
-    default: break;
+    case BinaryOp::kLt:
+      negative(1, 0);
+      break;
+    case BinaryOp::kLe:
+      negative(1, -1);
+      break;
+    case BinaryOp::kGt:
+      negative(-1, 0);
+      break;
+    case BinaryOp::kGe:
+      negative(-1, -1);
+      break;
+    case BinaryOp::kEq:
+      negative(1, -1), negative(-1, -1);
+      break;
+    default:
+      break;
   }
 }
 

@@ -9,9 +9,12 @@ namespace {
 
 BinaryOp mirrored(BinaryOp op) {
   switch (op) {
-    case BinaryOp::kGt: return BinaryOp::kLt;
-    case BinaryOp::kGe: return BinaryOp::kLe;
-    default: return op;
+    case BinaryOp::kGt:
+      return BinaryOp::kLt;
+    case BinaryOp::kGe:
+      return BinaryOp::kLe;
+    default:
+      return op;
   }
 }
 
@@ -123,7 +126,7 @@ Expr Simplifier::visit_index_comparison(const Binary& n) {
   Tri less = prove_negative(form, ranges_);
   if (less != Tri::kUnknown) return make_int(kBool, less == Tri::kTrue);
   bool changed = false;
-  for (Periodic p;; changed = true) {
+  for (Periodic p; form.valid(); changed = true) {
     if (common_factor(form) > 1) {
       form = tightened(form);
     } else if (find_period(form, 0, ranges_, p)) {
@@ -144,8 +147,8 @@ Expr Simplifier::visit_index_comparison(const Binary& n) {
   return make_binary(BinaryOp::kLt, side(form, true, 0), side(form, false, -form.constant()));
 }
 
-/// Chains of `and` and `or`. Each operand is simplified where those before it hold (do not hold, for `or`), and dropped when
-/// the others decide it.
+/// Chains of `and` and `or`. Each operand is simplified where those before it hold (do not hold, for `or`), and dropped
+/// when the others decide it.
 Expr Simplifier::visit_logic(const Binary& n) {
   const int lanes = n.type.lanes;
   const bool is_and = n.op == BinaryOp::kAnd;
@@ -200,15 +203,18 @@ Expr Simplifier::visit_not(const Not& n) {
   if (const auto* compare = v.as<Binary>(); compare != nullptr && is_comparison(compare->op)) {
     const bool total = !compare->a.type().is_float();  // with NaN, not (a < b) is not b <= a
     switch (compare->op) {
-      case BinaryOp::kEq: return visit(make_binary(BinaryOp::kNe, compare->a, compare->b));
-      case BinaryOp::kNe: return visit(make_binary(BinaryOp::kEq, compare->a, compare->b));
+      case BinaryOp::kEq:
+        return visit(make_binary(BinaryOp::kNe, compare->a, compare->b));
+      case BinaryOp::kNe:
+        return visit(make_binary(BinaryOp::kEq, compare->a, compare->b));
       case BinaryOp::kLt:
         if (total) return visit(make_binary(BinaryOp::kLe, compare->b, compare->a));
         break;
       case BinaryOp::kLe:
         if (total) return visit(make_binary(BinaryOp::kLt, compare->b, compare->a));
         break;
-      default: break;
+      default:
+        break;
     }
   }
   return v.same_as(n.value) ? Expr(&n) : make_not(v);

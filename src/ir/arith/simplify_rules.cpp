@@ -39,12 +39,13 @@ Expr Simplifier::visit_cast(const Cast& n) {
   const Expr v = visit(n.value);
   if (v.type() == n.type) return v;
   if (Expr folded = fold_cast(n.type, v)) return folded;
-  if (const auto* b = v.as<Broadcast>()) return make_broadcast(visit(make_cast(n.type.element(), b->value)), n.type.lanes);
+  if (const auto* b = v.as<Broadcast>())
+    return make_broadcast(visit(make_cast(n.type.element(), b->value)), n.type.lanes);
   if (const auto* inner = v.as<Cast>(); inner != nullptr && is_widening(inner->value.type(), inner->type)) {
     return visit(make_cast(n.type, inner->value));
   }
-  if (const auto* r = v.as<Ramp>(); r != nullptr && is_index_type(r->type) && n.type.is_int() &&
-                                    n.type.bits > r->type.bits && !may_wrap(v)) {
+  if (const auto* r = v.as<Ramp>();
+      r != nullptr && is_index_type(r->type) && n.type.is_int() && n.type.bits > r->type.bits && !may_wrap(v)) {
     const DataType element = n.type.element();
     return visit(make_ramp(make_cast(element, r->base), make_cast(element, r->stride), n.type.lanes));
   }
@@ -93,22 +94,25 @@ Expr Simplifier::float_rules(BinaryOp op, Expr a, Expr b) {
     case BinaryOp::kAdd:
       if (is_float_value(b, -0.0)) return a;
       return is_float_value(a, -0.0) ? b : Expr();
-    case BinaryOp::kSub: return is_float_value(b, 0.0) ? a : Expr();
+    case BinaryOp::kSub:
+      return is_float_value(b, 0.0) ? a : Expr();
     case BinaryOp::kMul:
       if (is_float_value(b, 1.0)) return a;
       return is_float_value(a, 1.0) ? b : Expr();
-    case BinaryOp::kDiv: return is_float_value(b, 1.0) ? a : Expr();
+    case BinaryOp::kDiv:
+      return is_float_value(b, 1.0) ? a : Expr();
     case BinaryOp::kMin:
-    case BinaryOp::kMax: return same_expr(a, b) ? a : Expr();
-    default: return {};
+    case BinaryOp::kMax:
+      return same_expr(a, b) ? a : Expr();
+    default:
+      return {};
   }
 }
 
 /// Rules for integers of any type, right under wrapping. Operands are simplified; so is the result.
 Expr Simplifier::integer_rules(BinaryOp op, Expr a, Expr b) {
   const DataType type = a.type();
-  const bool commutes =
-      op == BinaryOp::kAdd || op == BinaryOp::kMul || op == BinaryOp::kMin || op == BinaryOp::kMax;
+  const bool commutes = op == BinaryOp::kAdd || op == BinaryOp::kMul || op == BinaryOp::kMin || op == BinaryOp::kMax;
   // Constants to the right, and together: (x op c) op d == x op (c op d).
   if (commutes && as_const_int(a)) return integer_rules(op, b, a) ? integer_rules(op, b, a) : make_binary(op, b, a);
   if (const auto* inner = a.as<Binary>(); commutes && inner != nullptr && inner->op == op && as_const_int(b)) {
@@ -118,15 +122,18 @@ Expr Simplifier::integer_rules(BinaryOp op, Expr a, Expr b) {
     }
   }
   switch (op) {
-    case BinaryOp::kAdd: return is_const_int(b, 0) ? a : Expr();
+    case BinaryOp::kAdd:
+      return is_const_int(b, 0) ? a : Expr();
     case BinaryOp::kSub:
       if (is_const_int(b, 0)) return a;
       return same_expr(a, b) ? make_int(type, 0) : Expr();
     case BinaryOp::kMul:
       if (is_const_int(b, 0)) return b;
       return is_const_int(b, 1) ? a : Expr();
-    case BinaryOp::kDiv: return is_const_int(b, 1) ? a : Expr();
-    case BinaryOp::kMod: return is_const_int(b, 1) ? make_int(type, 0) : Expr();
+    case BinaryOp::kDiv:
+      return is_const_int(b, 1) ? a : Expr();
+    case BinaryOp::kMod:
+      return is_const_int(b, 1) ? make_int(type, 0) : Expr();
     case BinaryOp::kMin:
     case BinaryOp::kMax: {
       if (same_expr(a, b)) return a;
@@ -136,7 +143,8 @@ Expr Simplifier::integer_rules(BinaryOp op, Expr a, Expr b) {
       if (rb.max <= ra.min) return op == BinaryOp::kMin ? b : a;
       return {};
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 
@@ -152,12 +160,14 @@ Expr Simplifier::vector_rules(BinaryOp op, Expr a, Expr b) {
   };
   switch (op) {
     case BinaryOp::kAdd:
-    case BinaryOp::kSub: return ramp(binary(op, la.base, lb.base), binary(op, la.stride, lb.stride));
+    case BinaryOp::kSub:
+      return ramp(binary(op, la.base, lb.base), binary(op, la.stride, lb.stride));
     case BinaryOp::kMul:
       if (bb != nullptr) return ramp(binary(op, la.base, bb->value), binary(op, la.stride, bb->value));
       if (ba != nullptr) return ramp(binary(op, ba->value, lb.base), binary(op, ba->value, lb.stride));
       return {};
-    default: break;
+    default:
+      break;
   }
   // The rest assumes that lanes do not wrap.
   if (!is_index_type(a.type()) || may_wrap(a) || may_wrap(b)) return {};
@@ -197,7 +207,8 @@ Expr Simplifier::vector_rules(BinaryOp op, Expr a, Expr b) {
       const Tri t = at_both_ends(op);
       return t == Tri::kUnknown ? Expr() : make_int(bool_type(n), t == Tri::kTrue);
     }
-    default: return {};
+    default:
+      return {};
   }
 }
 

@@ -2,17 +2,6 @@
 
 namespace tensmith {
 
-namespace {
-
-bool reads_data(Expr e) {
-  if (e.kind() == ExprKind::kLoad) return true;
-  bool found = false;
-  for_each_child(e, [&](Expr child) { found = found || reads_data(child); });
-  return found;
-}
-
-}  // namespace
-
 Stmt Simplifier::visit(Stmt s) {
   const auto expr = [&](Expr e) { return visit(e); };
   const auto stmt = [&](Stmt child) { return visit(child); };

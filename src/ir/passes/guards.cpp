@@ -98,13 +98,6 @@ Pulled pull(Stmt s) {
 
 }  // namespace
 
-bool reads_data(Expr e) {
-  if (e.kind() == ExprKind::kLoad) return true;
-  bool found = false;
-  for_each_child(e, [&](Expr child) { found = found || reads_data(child); });
-  return found;
-}
-
 void append_conjuncts(Expr condition, Conjuncts& out) {
   const auto* n = condition.as<Binary>();
   if (n != nullptr && n->op == BinaryOp::kAnd) {

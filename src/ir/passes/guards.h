@@ -10,14 +10,14 @@ namespace tensmith {
 
 using Conjuncts = InlineVector<Expr, 8>;
 
-bool reads_data(Expr e);
 void append_conjuncts(Expr condition, Conjuncts& out);
 /// Their conjunction; true when there are none.
 Expr conjunction(const Conjuncts& conjuncts);
 /// `s`, when all hold.
 Stmt guarded(const Conjuncts& conjuncts, Stmt s);
 
-/// Moves each guard out as far as the variables it needs, and in front of sequences that share it. Guards that read data stay.
+/// Moves each guard out as far as the variables it needs, and in front of sequences that share it. Guards that read
+/// data stay.
 Stmt hoist_guards(Stmt s);
 
 /// Rewrites the conditions below a statement: `fn(condition, scope)` gets every operand of the `and`s of ifs and scalar
@@ -45,7 +45,8 @@ class ConditionRewriter {
       const Expr c = condition(branch->condition);
       const Stmt then_case = (*this)(branch->then_case);
       const Stmt else_case = branch->else_case ? (*this)(branch->else_case) : branch->else_case;
-      return c.same_as(branch->condition) && then_case.same_as(branch->then_case) && else_case.same_as(branch->else_case)
+      return c.same_as(branch->condition) && then_case.same_as(branch->then_case) &&
+                     else_case.same_as(branch->else_case)
                  ? s
                  : make_if(c, then_case, else_case);
     }

@@ -276,9 +276,8 @@ class Partitioner {
       const std::optional<Window> w = window(f.range.all_min, f.range.all_end, trips);
       if (w && w->length() > 0) candidates.push_back({*w, f.index});
     }
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-      return a.window.length() > b.window.length();
-    });
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.window.length() > b.window.length(); });
     Window middle{0, trips};
     for (const Candidate& c : candidates) {
       const Window both{std::max(middle.low, c.window.low), std::min(middle.high, c.window.high)};

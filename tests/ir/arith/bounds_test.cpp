@@ -114,7 +114,8 @@ TEST_F(BoundsTest, SolveConjunctions) {
 }
 
 TEST_F(BoundsTest, WhatCannotBeSolved) {
-  for (const char* text : {"a != 3", "a/3 < b", "a*b < 3", "min(a, b) < 3", "a < 3 or b < 3", "B[a] < 3", "a + B[0] < 3"}) {
+  for (const char* text :
+       {"a != 3", "a/3 < b", "a*b < 3", "min(a, b) < 3", "a < 3 or b < 3", "B[a] < 3", "a + B[0] < 3"}) {
     EXPECT_EQ(solved(text, a_), "none") << text;
   }
 }

@@ -108,15 +108,16 @@ TEST(ProveTest, Conditions) {
   s.add_buffer("B", kInt32, {16});
   const auto holds = [&](const char* text) { return prove(s(text), s.ranges()); };
   for (const char* text : {"x*8 + i < x*8 + 8", "i < 8 and j < 4", "x < 0 or i < 8", "not (i < 0)", "x == x", "i != 8",
-                           "min(x, y) <= x", "max(x, y) >= y", "min(x, 3) < 4", "min(i, x) <= max(i, y)", "x*4 != y*2 + 1",
-                           "select(x < 0, i, j) < 8", "true", "B[i] <= 2147483647"}) {
+                           "min(x, y) <= x", "max(x, y) >= y", "min(x, 3) < 4", "min(i, x) <= max(i, y)",
+                           "x*4 != y*2 + 1", "select(x < 0, i, j) < 8", "true", "B[i] <= 2147483647"}) {
     EXPECT_EQ(holds(text), Tri::kTrue) << text;
   }
-  for (const char* text : {"x*8 + i >= x*8 + 8", "i < 8 and j > 4", "x < x", "i == 8", "not (i < 8)", "x*4 == y*2 + 1"}) {
+  for (const char* text :
+       {"x*8 + i >= x*8 + 8", "i < 8 and j > 4", "x < x", "i == 8", "not (i < 8)", "x*4 == y*2 + 1"}) {
     EXPECT_EQ(holds(text), Tri::kFalse) << text;
   }
-  for (const char* text : {"x < 3", "x < y", "x < 3 and i < 8", "i < 7", "B[i] + 1 > B[i]", "w <= 9223372036854775807u64", "w >= 0u64",
-                           "B[i] < 1", "x/0 < 3"}) {
+  for (const char* text : {"x < 3", "x < y", "x < 3 and i < 8", "i < 7", "B[i] + 1 > B[i]",
+                           "w <= 9223372036854775807u64", "w >= 0u64", "B[i] < 1", "x/0 < 3"}) {
     EXPECT_EQ(holds(text), Tri::kUnknown) << text;
   }
 }

@@ -46,9 +46,8 @@ void check_same_value(RandomCase& c, Expr before, Expr after, int points) {
   const ExprEvaluator want(before, c.vars), got(after, c.vars);
   for (int i = 0; i < points; ++i) {
     const auto p = c.point();
-    ASSERT_EQ(got.integer(p), want.integer(p))
-        << to_string(before) << "\nbecame " << to_string(after) << "\nat a=" << p[0] << " b=" << p[1] << " c=" << p[2]
-        << " d=" << p[3];
+    ASSERT_EQ(got.integer(p), want.integer(p)) << to_string(before) << "\nbecame " << to_string(after)
+                                               << "\nat a=" << p[0] << " b=" << p[1] << " c=" << p[2] << " d=" << p[3];
   }
 }
 
@@ -61,7 +60,8 @@ TEST_P(RandomExpr, SimplifyKeepsTheValueAndIsStable) {
     const Expr once = simplify(e, c.ranges);
     check_same_value(c, e, once, 20);
     const Expr twice = simplify(once, c.ranges);
-    ASSERT_TRUE(same_expr(once, twice)) << to_string(e) << "\nthen " << to_string(once) << "\nthen " << to_string(twice);
+    ASSERT_TRUE(same_expr(once, twice)) << to_string(e) << "\nthen " << to_string(once) << "\nthen "
+                                        << to_string(twice);
     ASSERT_TRUE(once.same_as(twice)) << "a stable expression is not built again: " << to_string(once);
     if (HasFatalFailure()) return;
   }

@@ -40,11 +40,13 @@ TEST(SimplifyStmtTest, ConditionsProvenByLoops) {
             "  for y in [0, 4):\n    for x in [0, 8):\n      C[y] = A[y]\n");
   EXPECT_EQ(simple("  for y in [0, 4):\n    if y > 3:\n      C[y] = A[y]\n    else:\n      C[y] = 0.0\n"),
             "  for y in [0, 4):\n    C[y] = 0.0\n");
-  EXPECT_EQ(simple("  for y in [0, 4):\n    C[y] = select(y < 4, A[y], 0.0)\n"), "  for y in [0, 4):\n    C[y] = A[y]\n");
+  EXPECT_EQ(simple("  for y in [0, 4):\n    C[y] = select(y < 4, A[y], 0.0)\n"),
+            "  for y in [0, 4):\n    C[y] = A[y]\n");
 }
 
 TEST(SimplifyStmtTest, ConditionsProvenByBranches) {
-  EXPECT_EQ(simple("  for y in [0, 9):\n    if y < 5:\n      C[y] = select(y < 6, A[y], 0.0)\n    else:\n      C[y] = select(y < "
+  EXPECT_EQ(simple("  for y in [0, 9):\n    if y < 5:\n      C[y] = select(y < 6, A[y], 0.0)\n    else:\n      C[y] = "
+                   "select(y < "
                    "5, A[y], 1.0)\n"),
             "  for y in [0, 9):\n    if y < 5:\n      C[y] = A[y]\n    else:\n      C[y] = 1.0\n");
   EXPECT_EQ(simple("  for y in [0, 9):\n    if y < 5:\n      if y > 2:\n        C[y] = A[y]\n"),
@@ -52,21 +54,23 @@ TEST(SimplifyStmtTest, ConditionsProvenByBranches) {
 }
 
 TEST(SimplifyStmtTest, ConditionsProvenBySymbolicBounds) {
-  EXPECT_EQ(simple("  for y in [0, 4):\n    for x in [0, min(4, 13 - y*4)):\n      if y*4 + x < 13 and x < 4:\n        C[y*4 + "
-                   "x] = A[y*4 + x]\n"),
-            "  for y in [0, 4):\n    for x in [0, min(13 - y*4, 4)):\n      C[y*4 + x] = A[y*4 + x]\n");
+  EXPECT_EQ(
+      simple(
+          "  for y in [0, 4):\n    for x in [0, min(4, 13 - y*4)):\n      if y*4 + x < 13 and x < 4:\n        C[y*4 + "
+          "x] = A[y*4 + x]\n"),
+      "  for y in [0, 4):\n    for x in [0, min(13 - y*4, 4)):\n      C[y*4 + x] = A[y*4 + x]\n");
 }
 
 TEST(SimplifyStmtTest, ConditionsOnDataKeepTheirOrder) {
   // I[y + 1] may only be read where y < 63.
-  const std::string_view text =
-      "  for y in [0, 64):\n    if y < 63:\n      if I[y + 1] < 3:\n        C[y] = A[y]\n";
+  const std::string_view text = "  for y in [0, 64):\n    if y < 63:\n      if I[y + 1] < 3:\n        C[y] = A[y]\n";
   EXPECT_EQ(simple(text), text);
 }
 
 TEST(SimplifyStmtTest, EmptyBranches) {
-  EXPECT_EQ(simple("  for y in [0, 9):\n    if y < 5:\n      if y > 6:\n        C[y] = A[y]\n    else:\n      C[y] = 0.0\n"),
-            "  for y in [0, 9):\n    if 4 < y:\n      C[y] = 0.0\n");
+  EXPECT_EQ(
+      simple("  for y in [0, 9):\n    if y < 5:\n      if y > 6:\n        C[y] = A[y]\n    else:\n      C[y] = 0.0\n"),
+      "  for y in [0, 9):\n    if 4 < y:\n      C[y] = 0.0\n");
   EXPECT_EQ(simple("  for y in [0, 9):\n    if y < 5:\n      if y > 6:\n        C[y] = A[y]\n"), "  pass\n");
 }
 
@@ -74,7 +78,8 @@ TEST(SimplifyStmtTest, Lets) {
   EXPECT_EQ(simple("  for y in [0, 8):\n    let t = 3:\n      let u = t + 1:\n        C[y + u] = A[t]\n"),
             "  for y in [0, 8):\n    C[y + 4] = A[3]\n");
   EXPECT_EQ(simple("  for y in [0, 8):\n    let t = y:\n      C[t] = A[t]\n"), "  for y in [0, 8):\n    C[y] = A[y]\n");
-  EXPECT_EQ(simple("  for y in [0, 8):\n    let t = y*2:\n      C[y] = A[y]\n"), "  for y in [0, 8):\n    C[y] = A[y]\n");
+  EXPECT_EQ(simple("  for y in [0, 8):\n    let t = y*2:\n      C[y] = A[y]\n"),
+            "  for y in [0, 8):\n    C[y] = A[y]\n");
   const std::string_view used = "  for y in [0, 8):\n    let t = y*2:\n      C[t] = A[t]\n";
   EXPECT_EQ(simple(used), used);
   EXPECT_EQ(simple(used, {.inline_index_lets = true}), "  for y in [0, 8):\n    C[y*2] = A[y*2]\n");

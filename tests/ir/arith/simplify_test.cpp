@@ -251,8 +251,8 @@ TEST(SimplifyTypesTest, ExtremesDoNotOverflow) {
   const int64_t top = std::numeric_limits<int64_t>::max(), bottom = std::numeric_limits<int64_t>::min();
   for (int64_t c : {top, bottom, top - 1, bottom + 1}) {
     for (int64_t factor : {int64_t{1}, int64_t{-1}, top, bottom}) {
-      for (BinaryOp op : {BinaryOp::kAdd, BinaryOp::kSub, BinaryOp::kMul, BinaryOp::kDiv, BinaryOp::kMod, BinaryOp::kMin,
-                          BinaryOp::kLt, BinaryOp::kLe, BinaryOp::kEq, BinaryOp::kGe}) {
+      for (BinaryOp op : {BinaryOp::kAdd, BinaryOp::kSub, BinaryOp::kMul, BinaryOp::kDiv, BinaryOp::kMod,
+                          BinaryOp::kMin, BinaryOp::kLt, BinaryOp::kLe, BinaryOp::kEq, BinaryOp::kGe}) {
         const Expr e = make_binary(op, make_binary(BinaryOp::kMul, x, make_index(factor)), make_index(c));
         const Expr f = make_binary(op, make_index(c), make_binary(BinaryOp::kSub, x, make_index(c)));
         EXPECT_TRUE(same_expr(simplify(simplify(e)), simplify(e))) << to_string(e);

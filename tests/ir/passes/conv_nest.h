@@ -12,7 +12,8 @@ namespace tensmith::testing {
 
 enum class PadForm : uint8_t { kGuard, kSelect };
 
-/// A tiled 2-D convolution as the lowering makes it: guards for tiles that do not divide, and for padding a guard or a select.
+/// A tiled 2-D convolution as the lowering makes it: guards for tiles that do not divide, and for padding a guard or a
+/// select.
 struct ConvNest {
   int64_t channels = 2, outputs = 4;
   int64_t height = 14, width = 14, kernel = 3, stride = 1, dilation = 1;
@@ -60,10 +61,18 @@ struct ConvNest {
           return loops.back().var;
         };
         switch (order[p]) {
-          case 'i': if (reduce) i = loop("ic", channels); break;
-          case 'r': if (reduce) r = loop("r", kernel); break;
-          case 's': if (reduce) s = loop("s", kernel); break;
-          case 'h': h = loop("ohi", tile_h); break;
+          case 'i':
+            if (reduce) i = loop("ic", channels);
+            break;
+          case 'r':
+            if (reduce) r = loop("r", kernel);
+            break;
+          case 's':
+            if (reduce) s = loop("s", kernel);
+            break;
+          case 'h':
+            h = loop("ohi", tile_h);
+            break;
           case 'w':
             if (subtile_w != 0) {
               const Expr outer = loop("owm", (tile_w + subtile_w - 1) / subtile_w);
@@ -72,7 +81,9 @@ struct ConvNest {
               x = loop("owi", tile_w);
             }
             break;
-          default: o = loop("oc", outputs); break;
+          default:
+            o = loop("oc", outputs);
+            break;
         }
       }
       const Expr y = Expr(oho) * tile_h + h;
@@ -93,12 +104,14 @@ struct ConvNest {
         const Stmt update = make_store(c, out, make_load(c, out) + term * make_load(w, tap));
         body = make_if(pad == PadForm::kSelect ? guard : logical_and(guard, inside), update);
       }
-      for (size_t p = loops.size(); p-- > 0;) body = make_for(loops[p].var, make_index(loops[p].extent), loops[p].kind, body);
+      for (size_t p = loops.size(); p-- > 0;)
+        body = make_for(loops[p].var, make_index(loops[p].extent), loops[p].kind, body);
       return body;
     };
     const Stmt both[] = {tile(false), tile(true)};
     Stmt body = make_for(owo, make_index((ow + tile_w - 1) / tile_w), LoopKind::kSerial, make_seq(both));
-    body = make_for(oho, make_index((oh + tile_h - 1) / tile_h), parallel ? LoopKind::kParallel : LoopKind::kSerial, body);
+    body =
+        make_for(oho, make_index((oh + tile_h - 1) / tile_h), parallel ? LoopKind::kParallel : LoopKind::kSerial, body);
     return {"conv", make_array({a, w}), make_array({c}), body};
   }
 };

@@ -103,11 +103,11 @@ TEST(PartitionTest, GuardOfOuterVariablesLeavesTheLoop) {
 }
 
 TEST(PartitionTest, PaddingBySelectHasFreeRows) {
-  const Function out = check(parse_function(
-      "func pad(A: float32[6, 6] global, out P: float32[8, 8] global):\n"
-      "  for y in [0, 8):\n"
-      "    for x in [0, 8):\n"
-      "      P[y, x] = select(0 < y and y < 7 and 0 < x and x < 7, A[y - 1, x - 1], 0.0)\n"));
+  const Function out =
+      check(parse_function("func pad(A: float32[6, 6] global, out P: float32[8, 8] global):\n"
+                           "  for y in [0, 8):\n"
+                           "    for x in [0, 8):\n"
+                           "      P[y, x] = select(0 < y and y < 7 and 0 < x and x < 7, A[y - 1, x - 1], 0.0)\n"));
   EXPECT_EQ(to_string(out.body),
             "for x in [0, 8):\n"
             "  P[0, x] = 0.0\n"
@@ -121,13 +121,13 @@ TEST(PartitionTest, PaddingBySelectHasFreeRows) {
 }
 
 TEST(PartitionTest, InitialisationInsideTheReductionIsPeeled) {
-  const Function out = check(parse_function(
-      "func f(A: float32[6, 9] global, out C: float32[6] global):\n"
-      "  for y in [0, 6):\n"
-      "    for k in [0, 9):\n"
-      "      if k == 0:\n"
-      "        C[y] = 0.0\n"
-      "      C[y] = C[y] + A[y, k]\n"));
+  const Function out =
+      check(parse_function("func f(A: float32[6, 9] global, out C: float32[6] global):\n"
+                           "  for y in [0, 6):\n"
+                           "    for k in [0, 9):\n"
+                           "      if k == 0:\n"
+                           "        C[y] = 0.0\n"
+                           "      C[y] = C[y] + A[y, k]\n"));
   EXPECT_EQ(to_string(out.body),
             "for y in [0, 6):\n"
             "  C[y] = 0.0\n"
@@ -182,10 +182,22 @@ INSTANTIATE_TEST_SUITE_P(
     Conv, HotLoop,
     ::testing::Values(
         Named{"tile1x7", {}}, Named{"tile4x7", {.tile_h = 4}}, Named{"tile4x5", {.tile_h = 4, .tile_w = 5}, false},
-        Named{"stride2", {.stride = 2, .tile_w = 4}}, Named{"dilation2", {.dilation = 2, .top = 2, .left = 2, .bottom = 2, .right = 2}},
-        Named{"asymmetric", {.height = 17, .width = 19, .dilation = 2, .top = 1, .left = 2, .bottom = 3, .right = 0, .tile_w = 4}},
+        Named{"stride2", {.stride = 2, .tile_w = 4}},
+        Named{"dilation2", {.dilation = 2, .top = 2, .left = 2, .bottom = 2, .right = 2}},
+        Named{"asymmetric",
+              {.height = 17, .width = 19, .dilation = 2, .top = 1, .left = 2, .bottom = 3, .right = 0, .tile_w = 4}},
         Named{"wholeimage", {.height = 7, .width = 7, .tile_h = 7, .tile_w = 7}},
-        Named{"kernel7stride2", {.channels = 1, .height = 29, .width = 29, .kernel = 7, .stride = 2, .top = 3, .left = 3, .bottom = 3, .right = 3, .tile_w = 5}},
+        Named{"kernel7stride2",
+              {.channels = 1,
+               .height = 29,
+               .width = 29,
+               .kernel = 7,
+               .stride = 2,
+               .top = 3,
+               .left = 3,
+               .bottom = 3,
+               .right = 3,
+               .tile_w = 5}},
         Named{"twolevels", {.tile_w = 6, .subtile_w = 4}},
         Named{"rowsinside", {.tile_h = 2, .order = "ihrswo", .kinds = "ssssuv"}},
         Named{"select", {.pad = PadForm::kSelect}}, Named{"selectstride2", {.stride = 2, .pad = PadForm::kSelect}},
@@ -204,13 +216,13 @@ TEST(PartitionTest, ParallelLoopStaysOne) {
 }
 
 TEST(PartitionTest, FusedAxesGetAFastVersion) {
-  const Function out = check(parse_function(
-      "func f(A: float32[3, 12] global, out C: float32[3, 12] global):\n"
-      "  parallel f in [0, 9):\n"
-      "    for k in [0, 3):\n"
-      "      unrolled x in [0, 4):\n"
-      "        if 0 < f%3*4 + x + k and f%3*4 + x + k < 13:\n"
-      "          C[f/3, f%3*4 + x] = A[f/3, f%3*4 + x + k - 1]\n"));
+  const Function out =
+      check(parse_function("func f(A: float32[3, 12] global, out C: float32[3, 12] global):\n"
+                           "  parallel f in [0, 9):\n"
+                           "    for k in [0, 3):\n"
+                           "      unrolled x in [0, 4):\n"
+                           "        if 0 < f%3*4 + x + k and f%3*4 + x + k < 13:\n"
+                           "          C[f/3, f%3*4 + x] = A[f/3, f%3*4 + x + k - 1]\n"));
   ASSERT_EQ(out.body.kind(), StmtKind::kFor);
   const auto* versions = out.body.as<For>()->body.as<If>();
   ASSERT_NE(versions, nullptr) << to_string(out);
@@ -262,10 +274,12 @@ TEST(PartitionRandomTest, KeepsTheResult) {
     nest.subtile_w = nest.tile_w > 1 && rng.bernoulli(0.3) ? pick(1, nest.tile_w) : 0;
     nest.pad = rng.bernoulli(0.3) ? PadForm::kSelect : PadForm::kGuard;
     nest.parallel = rng.bernoulli(0.3);
-    for (size_t i = nest.order.size() - 1; i > 0; --i) std::swap(nest.order[i], nest.order[rng.uniform_int(uint64_t{i + 1})]);
+    for (size_t i = nest.order.size() - 1; i > 0; --i)
+      std::swap(nest.order[i], nest.order[rng.uniform_int(uint64_t{i + 1})]);
     for (char& kind : nest.kinds) kind = rng.bernoulli(0.4) ? 'u' : 's';
     const char last = nest.order.back();
-    if (rng.bernoulli(0.5) && (last == 'o' || last == 'h' || last == 'w') && nest.subtile_w == 0) nest.kinds.back() = 'v';
+    if (rng.bernoulli(0.5) && (last == 'o' || last == 'h' || last == 'w') && nest.subtile_w == 0)
+      nest.kinds.back() = 'v';
     SCOPED_TRACE(seed);
     check(nest.build(), {.max_copies = static_cast<int>(pick(1, 27))});
     if (HasFailure()) return;

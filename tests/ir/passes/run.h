@@ -10,8 +10,8 @@
 
 namespace tensmith::testing {
 
-/// Runs a function of float32 buffers on small whole numbers drawn from `seed` and returns its outputs, one after the other.
-/// Outputs start out as -1000, so that an element that is not written shows.
+/// Runs a function of float32 buffers on small whole numbers drawn from `seed` and returns its outputs, one after the
+/// other. Outputs start out as -1000, so that an element that is not written shows.
 inline std::vector<float> run(const Function& f, uint64_t seed) {
   Rng rng(seed);
   std::vector<std::vector<float>> buffers;

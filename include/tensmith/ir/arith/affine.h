@@ -21,6 +21,9 @@ constexpr bool is_index_type(DataType t) { return t.is_int() && t.bits >= 32; }
 /// rules that assume no overflow must not be used.
 bool may_wrap(Expr e);
 
+/// Whether `e` holds a load.
+bool reads_data(Expr e);
+
 /// Same structure, types and variables. Loads are compared by buffer and indices.
 bool same_expr(Expr a, Expr b);
 
@@ -30,8 +33,9 @@ struct LinearTerm {
   int64_t coef;
 };
 
-/// sum(coef_i * atom_i) + constant, with distinct atoms in the order of their first occurrence and no zero coefficient.
-/// At most kMaxTerms terms: what needs more, or overflows, becomes invalid and proves nothing.
+/// sum(coef_i * atom_i) + constant, with distinct atoms in the order of their first occurrence and no coefficient that
+/// is zero or INT64_MIN (so that all can be negated). At most kMaxTerms terms: what needs more, or overflows, becomes
+/// invalid and proves nothing.
 class Affine {
  public:
   static constexpr size_t kMaxTerms = 12;
@@ -65,10 +69,10 @@ class Affine {
   int64_t constant_;
 };
 
-/// The linear form of an integer expression of an index type (scalar). Divisions and modulos by constants are split into
-/// the part that divides and the rest, with the ranges of the variables: (yo*8 + yi) / 8 is yo when yi is in [0, 8);
-/// (f/7)*7 + f%7 is f. Variables bound by a let are replaced by their values. Empty when the type is not an index type
-/// or the form has too many terms or overflows.
+/// The linear form of an integer expression of an index type (scalar). Divisions and modulos by constants are split
+/// into the part that divides and the rest, with the ranges of the variables: (yo*8 + yi) / 8 is yo when yi is in [0,
+/// 8); (f/7)*7 + f%7 is f. Variables bound by a let are replaced by their values. Empty when the type is not an index
+/// type or the form has too many terms or overflows.
 std::optional<Affine> to_affine(Expr e, const VarRanges& ranges);
 
 /// The canonical expression of a linear form: positive terms, then negative ones, the constant last.

@@ -42,7 +42,6 @@ Range max(Range a, Range b);
 Range hull(Range a, Range b);
 Range intersect(Range a, Range b);
 
-
 /// Values of an integer or bool type; uint64 has no upper end here.
 Range range_of(DataType type);
 

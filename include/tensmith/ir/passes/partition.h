@@ -16,8 +16,10 @@ struct PartitionOptions {
 /// Takes conditions out of hot loops. Conditions come from splits that do not divide (yo*4 + yi < 13), from padding
 /// (select(0 <= oh + r - 1, A[..], 0)) and from skipped terms of a reduction (if 0 <= oh + r - 1: ...).
 ///
-/// 1. A guard moves out to the loop whose variable it needs: a guard shared by all statements of a body stands around them.
-/// 2. Clip: a guard around the whole body of a loop that needs only its variable and outer ones becomes the loop's bounds.
+/// 1. A guard moves out to the loop whose variable it needs: a guard shared by all statements of a body stands around
+/// them.
+/// 2. Clip: a guard around the whole body of a loop that needs only its variable and outer ones becomes the loop's
+/// bounds.
 ///    Serial loops take symbolic bounds, others only constant ones; vectorized loops keep theirs (it becomes a mask).
 /// 3. Partition: where a condition deeper inside holds for all values of the inner variables in a range of the loop's
 ///    variable, the loop is split there, and the middle part runs without the condition. The edges are treated in the
