@@ -22,7 +22,8 @@ int main(int argc, char** argv) {
     if (argc > 2) {
       database = std::make_unique<tensmith::Database>(argv[2]);
     }
-    tensmith::Operator op(tensmith::parse_workload(argv[1]), tensmith::parse_target("llvm"), /*threads=*/1, database.get());
+    tensmith::Operator op(tensmith::parse_workload(argv[1]), tensmith::parse_target("llvm"), /*threads=*/1,
+                          database.get());
     std::printf("config: %s %s\n", std::string(to_string(op.config().source)).c_str(), op.config().note.c_str());
 
     std::vector<void*> memory;

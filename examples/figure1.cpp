@@ -1,5 +1,5 @@
-// The example of the first figure of "Learning to Optimize Tensor Programs": an index expression, a schedule for it, and
-// the loops that come out.
+// The example of the first figure of "Learning to Optimize Tensor Programs": an index expression, a schedule for it,
+// and the loops that come out.
 
 #include <iostream>
 

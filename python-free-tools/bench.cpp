@@ -2,8 +2,8 @@
 #include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "peak.h"
@@ -89,7 +89,8 @@ Outcome bench_one(const Options& options, const NamedWorkload& named, const Data
   const std::unique_ptr<LocalMeasurer::Session> session = measurer.open(outcome.config.config);
 
   std::vector<Peer> peers;
-  for (std::string_view name : options.against.empty() ? std::vector<std::string_view>() : split_string(options.against, ',')) {
+  for (std::string_view name :
+       options.against.empty() ? std::vector<std::string_view>() : split_string(options.against, ',')) {
     try {
       peers.emplace_back(std::string(name), named.workload, threads, operator_cpus(threads), options.flush);
       outcome.peers.push_back({std::string(name), peers.back().description(), {}, {}});
@@ -111,7 +112,8 @@ Outcome bench_one(const Options& options, const NamedWorkload& named, const Data
 }
 
 nlohmann::json to_json(const Outcome& o, const Options& options) {
-  nlohmann::json out{{"workload", o.workload}, {"target", options.workloads.target}, {"threads", thread_count(options.workloads)}};
+  nlohmann::json out{
+      {"workload", o.workload}, {"target", options.workloads.target}, {"threads", thread_count(options.workloads)}};
   if (!o.skipped.empty()) {
     out["note"] = "nothing to time: " + o.skipped;
     return out;
@@ -122,8 +124,11 @@ nlohmann::json to_json(const Outcome& o, const Options& options) {
                  {"seconds_median", stats::median(o.ours.median)}};
   nlohmann::json peers = nlohmann::json::object();
   for (const Series& peer : o.peers) {
-    peers[peer.name] = {{"gflops", gflops(o.flops, stats::min(peer.minimum))}, {"ratio", ratio(peer, o.ours)},
-                        {"ratio_median", ratio_median(peer, o.ours)}, {"rounds", peer.minimum.size()}, {"kernel", peer.description}};
+    peers[peer.name] = {{"gflops", gflops(o.flops, stats::min(peer.minimum))},
+                        {"ratio", ratio(peer, o.ours)},
+                        {"ratio_median", ratio_median(peer, o.ours)},
+                        {"rounds", peer.minimum.size()},
+                        {"kernel", peer.description}};
   }
   out["peers"] = peers;
   return out;
@@ -140,23 +145,27 @@ void print_table(const std::vector<Outcome>& outcomes, const Options& options) {
       continue;
     }
     const double ours = gflops(o.flops, stats::min(o.ours.minimum));
-    std::vector<std::string> row{o.name, std::string(to_string(o.config.source)), fmt::format("{:.1f}", ours), fmt::format("{:.0f}", 100 * ours / peak)};
+    std::vector<std::string> row{o.name, std::string(to_string(o.config.source)), fmt::format("{:.1f}", ours),
+                                 fmt::format("{:.0f}", 100 * ours / peak)};
     if (o.peers.empty()) {
       row.insert(row.end(), {"-", "-", "-", "-"});
       table.add(row);
     }
     for (const Series& peer : o.peers) {
       std::vector<std::string> full = row;
-      full.insert(full.end(), {peer.name, fmt::format("{:.1f}", gflops(o.flops, stats::min(peer.minimum))),
-                               fmt::format("{:.3f}", ratio(peer, o.ours)), fmt::format("{:.3f}", ratio_median(peer, o.ours))});
+      full.insert(full.end(),
+                  {peer.name, fmt::format("{:.1f}", gflops(o.flops, stats::min(peer.minimum))),
+                   fmt::format("{:.3f}", ratio(peer, o.ours)), fmt::format("{:.3f}", ratio_median(peer, o.ours))});
       table.add(full);
       kernels.push_back(fmt::format("{}: {}", peer.name, peer.description));
     }
   }
   std::sort(kernels.begin(), kernels.end());
   kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
-  fmt::print("{}ratio: peer's minimum / our minimum over {} interleaved rounds; above 1 we are faster\nmeasured peak: {:.1f} GFLOP/s\n",
-             table.text(), options.rounds, peak);
+  fmt::print(
+      "{}ratio: peer's minimum / our minimum over {} interleaved rounds; above 1 we are faster\nmeasured peak: {:.1f} "
+      "GFLOP/s\n",
+      table.text(), options.rounds, peak);
   for (const std::string& kernel : kernels) {
     fmt::print("{}\n", kernel);
   }
@@ -197,8 +206,12 @@ void add_bench(CLI::App& app) {
   options->workloads.add_to(*verb, true);
   verb->add_option("--against", options->against, "peer libraries, comma-separated: onednn,openblas,eigen");
   verb->add_option("--config", options->config, "best, default or an index")->capture_default_str();
-  verb->add_option("--rounds", options->rounds, "interleaved rounds")->capture_default_str()->check(CLI::Range(1, 100000));
-  verb->add_option("--min-seconds", options->min_seconds, "time of a round")->capture_default_str()->check(CLI::PositiveNumber);
+  verb->add_option("--rounds", options->rounds, "interleaved rounds")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000));
+  verb->add_option("--min-seconds", options->min_seconds, "time of a round")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   verb->add_flag("--flush", options->flush, "operands are in no cache when a repetition starts");
   verb->add_flag("--json", options->json, "one JSON object on standard output");
   verb->callback([options] { run(*options); });

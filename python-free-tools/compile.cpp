@@ -4,9 +4,9 @@
 #include <memory>
 #include <set>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tensmith/codegen/artifact.h"
@@ -62,7 +62,8 @@ void run(const Options& options) {
     throw UserError(fmt::format("{}: nothing to compile: {}", named.name, *nothing), "give positive extents");
   }
   const std::set<std::string> forms = parse_forms(options.emit);
-  const TaskAndProgram made = make_task_and_program(named.spec, options.workloads.target, thread_count(options.workloads));
+  const TaskAndProgram made =
+      make_task_and_program(named.spec, options.workloads.target, thread_count(options.workloads));
   std::unique_ptr<Database> database;
   if (!options.workloads.db.empty()) {
     database = std::make_unique<Database>(options.workloads.db);
@@ -113,7 +114,12 @@ void run(const Options& options) {
     written.push_back(path.string());
   }
   if (options.json) {
-    std::cout << nlohmann::json{{"workload", made.task.workload}, {"source", to_string(chosen.source)}, {"function", name}, {"files", written}}.dump() << "\n";
+    std::cout << nlohmann::json{{"workload", made.task.workload},
+                                {"source", to_string(chosen.source)},
+                                {"function", name},
+                                {"files", written}}
+                     .dump()
+              << "\n";
   } else {
     for (const std::string& path : written) {
       fmt::print("{}\n", path);

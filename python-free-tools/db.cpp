@@ -2,8 +2,8 @@
 #include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "table.h"
@@ -25,7 +25,8 @@ struct Options {
   bool json = false;
 };
 
-/// GFLOP/s of a record's workload, or 0 when its text is no workload of ours (a free expression, an operator of another version).
+/// GFLOP/s of a record's workload, or 0 when its text is no workload of ours (a free expression, an operator of another
+/// version).
 double record_gflops(const RecordKey& key, double seconds) {
   try {
     return gflops(flop_count(parse_workload(key.workload)), seconds);
@@ -45,16 +46,28 @@ void stats(const Options& options) {
   if (options.json) {
     nlohmann::json keys = nlohmann::json::array();
     for (const KeyStats& k : all.keys) {
-      keys.push_back({{"workload", k.key.workload}, {"target", k.key.target_kind}, {"cpu", k.key.cpu}, {"threads", k.key.threads},
-                      {"flushed", k.key.flushed}, {"trials", k.trials}, {"valid", k.by_status[0]}, {"best_seconds", k.best_seconds}});
+      keys.push_back({{"workload", k.key.workload},
+                      {"target", k.key.target_kind},
+                      {"cpu", k.key.cpu},
+                      {"threads", k.key.threads},
+                      {"flushed", k.key.flushed},
+                      {"trials", k.trials},
+                      {"valid", k.by_status[0]},
+                      {"best_seconds", k.best_seconds}});
     }
-    std::cout << nlohmann::json{{"records", all.records}, {"trials", all.trials}, {"valid", all.valid_trials},
-                                {"damaged_lines", all.damaged_lines}, {"keys", keys}}.dump() << "\n";
+    std::cout << nlohmann::json{{"records", all.records},
+                                {"trials", all.trials},
+                                {"valid", all.valid_trials},
+                                {"damaged_lines", all.damaged_lines},
+                                {"keys", keys}}
+                     .dump()
+              << "\n";
     return;
   }
   Table table({"key", "trials", "valid", "best"});
   for (const KeyStats& k : all.keys) {
-    table.add({to_string(k.key), fmt::format("{}", k.trials), fmt::format("{}", k.by_status[0]), speed(k.key, k.best_seconds)});
+    table.add({to_string(k.key), fmt::format("{}", k.trials), fmt::format("{}", k.by_status[0]),
+               speed(k.key, k.best_seconds)});
   }
   fmt::print("{}{} records, {} trials, {} valid, {} damaged lines skipped\n", table.text(), all.records, all.trials,
              all.valid_trials, all.damaged_lines);
@@ -66,21 +79,27 @@ void best(const Options& options) {
   if (options.json) {
     nlohmann::json results = nlohmann::json::array();
     for (const KeyBest& b : all) {
-      results.push_back({{"workload", b.key.workload}, {"cpu", b.key.cpu}, {"threads", b.key.threads}, {"confirmed", b.confirmed},
-                         {"seconds_min", b.record.min_seconds()}, {"knobs", knobs_to_string(b.record)}});
+      results.push_back({{"workload", b.key.workload},
+                         {"cpu", b.key.cpu},
+                         {"threads", b.key.threads},
+                         {"confirmed", b.confirmed},
+                         {"seconds_min", b.record.min_seconds()},
+                         {"knobs", knobs_to_string(b.record)}});
     }
     std::cout << nlohmann::json{{"results", results}}.dump() << "\n";
     return;
   }
   for (const KeyBest& b : all) {
-    fmt::print("{}\n  {}{}: {}\n", to_string(b.key), speed(b.key, b.record.min_seconds()), b.confirmed ? "" : " (not confirmed)",
-               knobs_to_string(b.record));
+    fmt::print("{}\n  {}{}: {}\n", to_string(b.key), speed(b.key, b.record.min_seconds()),
+               b.confirmed ? "" : " (not confirmed)", knobs_to_string(b.record));
   }
 }
 
 void report(const Options& options, const ImportReport& report) {
   if (options.json) {
-    std::cout << nlohmann::json{{"added", report.added}, {"duplicates", report.duplicates}, {"damaged", report.damaged}}.dump() << "\n";
+    std::cout << nlohmann::json{{"added", report.added}, {"duplicates", report.duplicates}, {"damaged", report.damaged}}
+                     .dump()
+              << "\n";
   } else {
     fmt::print("{} records added, {} there already, {} damaged\n", report.added, report.duplicates, report.damaged);
   }
@@ -137,7 +156,8 @@ void add_db(CLI::App& app) {
   merge_verb->callback([options] { merge(*options); });
   CLI::App* export_verb = with_db(verb->add_subcommand("export", "all records as text"));
   const std::map<std::string, ExportFormat> formats{{"jsonl", ExportFormat::kJsonLines}, {"csv", ExportFormat::kCsv}};
-  export_verb->add_option("--format", options->format, "jsonl or csv")->transform(CLI::CheckedTransformer(formats).description(""));
+  export_verb->add_option("--format", options->format, "jsonl or csv")
+      ->transform(CLI::CheckedTransformer(formats).description(""));
   export_verb->add_option("-o,--output", options->output, "file (default: standard output)");
   export_verb->callback([options] { export_all(*options); });
 }

@@ -3,8 +3,8 @@
 #include <exception>
 #include <string_view>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/explore/measure/worker.h"
@@ -50,7 +50,8 @@ int run(int argc, char** argv) {
   const std::vector<CLI::App*> verbs = app.get_subcommands([](CLI::App*) { return true; });
   const auto is_named = [&](const CLI::App* verb) { return verb->get_name() == argv[1]; };
   if (argc > 1 && argv[1][0] != '-' && std::none_of(verbs.begin(), verbs.end(), is_named)) {
-    throw UserError(fmt::format("unknown command '{}'", argv[1]), "there are tune, compile, bench, show, db and targets");
+    throw UserError(fmt::format("unknown command '{}'", argv[1]),
+                    "there are tune, compile, bench, show, db and targets");
   }
   try {
     app.parse(argc, argv);

@@ -25,22 +25,40 @@ std::string epilogue_text(Epilogue epilogue) {
 }
 
 nlohmann::json problem(const Conv2d& c) {
-  return {{"op", "conv2d"}, {"n", c.n}, {"c", c.c}, {"h", c.h}, {"w", c.w}, {"k", c.k}, {"r", c.r}, {"s", c.s},
-          {"stride_h", c.stride_h}, {"stride_w", c.stride_w}, {"dil_h", c.dilation_h}, {"dil_w", c.dilation_w},
-          {"pad_t", c.pad_top}, {"pad_l", c.pad_left}, {"pad_b", c.pad_bottom}, {"pad_r", c.pad_right},
+  return {{"op", "conv2d"},
+          {"n", c.n},
+          {"c", c.c},
+          {"h", c.h},
+          {"w", c.w},
+          {"k", c.k},
+          {"r", c.r},
+          {"s", c.s},
+          {"stride_h", c.stride_h},
+          {"stride_w", c.stride_w},
+          {"dil_h", c.dilation_h},
+          {"dil_w", c.dilation_w},
+          {"pad_t", c.pad_top},
+          {"pad_l", c.pad_left},
+          {"pad_b", c.pad_bottom},
+          {"pad_r", c.pad_right},
           {"layout", c.layout == ActivationLayout::kNchw ? "nchw" : "nchw16c"},
           {"weights", c.weights == WeightsForm::kPacked ? "packed" : "plain"},
-          {"epilogue", epilogue_text(c.epilogue)}, {"type", to_string(c.type)}};
+          {"epilogue", epilogue_text(c.epilogue)},
+          {"type", to_string(c.type)}};
 }
 
 nlohmann::json problem(const Matmul& m) {
-  return {{"op", "matmul"}, {"m", m.m}, {"n", m.n}, {"k", m.k}, {"ta", m.ta ? 1 : 0}, {"tb", m.tb ? 1 : 0},
-          {"epilogue", epilogue_text(m.epilogue)}, {"type", to_string(m.type)}};
+  return {{"op", "matmul"},
+          {"m", m.m},
+          {"n", m.n},
+          {"k", m.k},
+          {"ta", m.ta ? 1 : 0},
+          {"tb", m.tb ? 1 : 0},
+          {"epilogue", epilogue_text(m.epilogue)},
+          {"type", to_string(m.type)}};
 }
 
-nlohmann::json problem(const FreeExpression&) {
-  throw WorkError("no library computes a free expression");
-}
+nlohmann::json problem(const FreeExpression&) { throw WorkError("no library computes a free expression"); }
 
 std::string peer_program() {
   std::error_code error;

@@ -17,8 +17,8 @@ struct PeerRound {
 /// A peer library in a process of its own (bench/peers), ready to be timed for one workload.
 class Peer {
  public:
-  /// Starts `tensmith-peer`, which stands beside this program, and prepares the workload. Throws WorkError with the reason when the
-  /// peer is not there, does not have the operator, or fails.
+  /// Starts `tensmith-peer`, which stands beside this program, and prepares the workload. Throws WorkError with the
+  /// reason when the peer is not there, does not have the operator, or fails.
   Peer(const std::string& name, const Workload& workload, int threads, const std::vector<int>& cpus, bool flush);
   ~Peer();
   Peer(Peer&&) noexcept;

@@ -19,7 +19,9 @@ constexpr int kBarWidth = 24;
 
 std::string duration(double seconds) {
   const auto s = static_cast<int>(std::lround(seconds));
-  return s < 60 ? fmt::format("{}s", s) : s < 3600 ? fmt::format("{}m{:02}s", s / 60, s % 60) : fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+  return s < 60     ? fmt::format("{}s", s)
+         : s < 3600 ? fmt::format("{}m{:02}s", s / 60, s % 60)
+                    : fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
 }
 
 }  // namespace
@@ -29,7 +31,10 @@ ProgressDisplay::ProgressDisplay(std::string name, double flops)
   if (terminal_) {
     set_log_sink([this](LogLevel level, std::string_view message) {
       clear_line();
-      fmt::print(stderr, "tensmith: {}{}\n", level >= LogLevel::kError ? "error: " : level == LogLevel::kWarning ? "warning: " : "",
+      fmt::print(stderr, "tensmith: {}{}\n",
+                 level >= LogLevel::kError     ? "error: "
+                 : level == LogLevel::kWarning ? "warning: "
+                                               : "",
                  message);
     });
   }
@@ -49,9 +54,9 @@ void ProgressDisplay::show(const TuneProgress& p) {
   }
   last_shown_ = p.elapsed_seconds;
   const std::string facts =
-      fmt::format("{}/{} trials, {} valid, best {:.1f} GFLOP/s (default {:.1f}), {:.1f} trials/s, {} left", p.trials, p.total,
-                  p.valid, gflops(flops_, p.best_seconds), gflops(flops_, p.default_seconds), p.trials_per_second,
-                  duration(p.seconds_left));
+      fmt::format("{}/{} trials, {} valid, best {:.1f} GFLOP/s (default {:.1f}), {:.1f} trials/s, {} left", p.trials,
+                  p.total, p.valid, gflops(flops_, p.best_seconds), gflops(flops_, p.default_seconds),
+                  p.trials_per_second, duration(p.seconds_left));
   if (!terminal_) {
     fmt::print(stderr, "{}: {}\n", name_, facts);
     return;

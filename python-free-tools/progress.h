@@ -6,8 +6,8 @@
 
 namespace tensmith::cli {
 
-/// Shows a tuning run on standard error: one line that is rewritten on a terminal, a plain line now and then otherwise. While
-/// it lives, log messages go around the line.
+/// Shows a tuning run on standard error: one line that is rewritten on a terminal, a plain line now and then otherwise.
+/// While it lives, log messages go around the line.
 class ProgressDisplay {
  public:
   ProgressDisplay(std::string name, double flops);

@@ -1,8 +1,8 @@
 #include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "tensmith/codegen/c_source.h"
@@ -50,7 +50,8 @@ std::string features_text(const Task& task, const Config& config) {
   const KnobFeatures knobs(task.space);
   FeatureExtractor extractor(task.target);
   const Function nest = build_loop_nest(task.instantiate(config), "nest");
-  return format_features(knobs.extract(config), knobs.names()) + format_features(extractor.extract(nest), feature_names());
+  return format_features(knobs.extract(config), knobs.names()) +
+         format_features(extractor.extract(nest), feature_names());
 }
 
 /// Lowers, and prints what --print-after asks for on the way.
@@ -95,7 +96,8 @@ void run(const Options& options) {
     if (const std::optional<std::string> nothing = nothing_to_do(named.workload)) {
       throw UserError(fmt::format("{}: nothing to show: {}", named.name, *nothing));
     }
-    const TaskAndProgram made = make_task_and_program(named.spec, options.workloads.target, thread_count(options.workloads));
+    const TaskAndProgram made =
+        make_task_and_program(named.spec, options.workloads.target, thread_count(options.workloads));
     std::unique_ptr<Database> database;
     if (!options.workloads.db.empty()) {
       database = std::make_unique<Database>(options.workloads.db);
@@ -118,8 +120,12 @@ void run(const Options& options) {
       text = code_text(made.task, chosen.config, options);
     }
     if (options.json) {
-      std::cout << nlohmann::json{{"workload", made.task.workload}, {"source", to_string(chosen.source)},
-                                  {"index", made.task.space.index_of(chosen.config)}, {"text", text}}.dump() << "\n";
+      std::cout << nlohmann::json{{"workload", made.task.workload},
+                                  {"source", to_string(chosen.source)},
+                                  {"index", made.task.space.index_of(chosen.config)},
+                                  {"text", text}}
+                       .dump()
+                << "\n";
     } else {
       std::cout << text;
     }
@@ -133,8 +139,10 @@ void add_show(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("show", "print a workload's schedule, loops, code, features or space");
   options->workloads.add_to(*verb, false);
   verb->add_option("--config", options->config, "best, default or an index")->capture_default_str();
-  const std::map<std::string, Form> forms{{"schedule", Form::kSchedule}, {"ir", Form::kIr}, {"features", Form::kFeatures},
-                                          {"asm", Form::kAsm}, {"ll", Form::kLl}, {"c", Form::kC}, {"space", Form::kSpace}};
+  const std::map<std::string, Form> forms{
+      {"schedule", Form::kSchedule}, {"ir", Form::kIr}, {"features", Form::kFeatures},
+      {"asm", Form::kAsm},           {"ll", Form::kLl}, {"c", Form::kC},
+      {"space", Form::kSpace}};
   verb->add_option("--as", options->form, "schedule, ir, features, asm, ll, c or space")
       ->transform(CLI::CheckedTransformer(forms).description(""));
   verb->add_option("--print-after", options->print_after, "print the program after this pass, or after all");

@@ -1,8 +1,8 @@
 #include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "table.h"
@@ -17,8 +17,11 @@ void run(bool json) {
   if (json) {
     nlohmann::json results = nlohmann::json::array();
     for (const TargetInfo& t : targets) {
-      results.push_back({{"target", "llvm:mcpu=" + t.target.cpu}, {"note", t.note}, {"runs_here", t.runs_here},
-                         {"vector_bytes", t.target.vector_bytes}, {"vector_registers", t.target.vector_registers}});
+      results.push_back({{"target", "llvm:mcpu=" + t.target.cpu},
+                         {"note", t.note},
+                         {"runs_here", t.runs_here},
+                         {"vector_bytes", t.target.vector_bytes},
+                         {"vector_registers", t.target.vector_registers}});
     }
     std::cout << nlohmann::json{{"results", results}}.dump() << "\n";
     return;

@@ -5,8 +5,8 @@
 #include <iostream>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "peak.h"
@@ -216,7 +216,10 @@ Outcome tune_one(const Options& options, const NamedWorkload& named) {
 }
 
 nlohmann::json to_json(const Outcome& o) {
-  nlohmann::json out{{"workload", o.workload}, {"trials", o.result.trials}, {"valid", o.result.valid()}, {"seconds", o.result.seconds}};
+  nlohmann::json out{{"workload", o.workload},
+                     {"trials", o.result.trials},
+                     {"valid", o.result.valid()},
+                     {"seconds", o.result.seconds}};
   if (!o.skipped.empty()) {
     out["note"] = "nothing to tune: " + o.skipped;
     return out;
@@ -241,9 +244,11 @@ void print_table(const std::vector<Outcome>& outcomes, const Target& target, int
     const double base = o.result.default_config ? gflops(o.flops, o.result.default_config->seconds_min) : 0;
     table.add({o.name, o.result.default_config ? fmt::format("{:.1f}", base) : "-", fmt::format("{:.1f}", best),
                base > 0 ? fmt::format("{:.2f}x", best / base) : "-", fmt::format("{:.0f}", 100 * best / peak),
-               fmt::format("{}", o.result.trials), fmt::format("{}", o.result.valid()), fmt::format("{:.1f}", o.result.seconds)});
+               fmt::format("{}", o.result.trials), fmt::format("{}", o.result.valid()),
+               fmt::format("{:.1f}", o.result.seconds)});
   }
-  fmt::print("{}measured peak: {:.1f} GFLOP/s (float32, {} thread{})\n", table.text(), peak, threads, threads == 1 ? "" : "s");
+  fmt::print("{}measured peak: {:.1f} GFLOP/s (float32, {} thread{})\n", table.text(), peak, threads,
+             threads == 1 ? "" : "s");
 }
 
 void run(const Options& options) {
@@ -278,7 +283,8 @@ void run(const Options& options) {
     nlohmann::json results = nlohmann::json::array();
     for (const Outcome& o : outcomes) results.push_back(to_json(o));
     std::cout << nlohmann::json{{"results", results}}.dump() << "\n";
-  } else if (std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.result.best.has_value(); })) {
+  } else if (std::any_of(outcomes.begin(), outcomes.end(),
+                         [](const Outcome& o) { return o.result.best.has_value(); })) {
     print_table(outcomes, target, thread_count(options.workloads));
   }
   if (!failure.empty()) {
@@ -293,23 +299,37 @@ void run(const Options& options) {
 
 void add_tune(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("tune", "search for the fastest program of a workload by measuring on this machine");
+  CLI::App* verb =
+      app.add_subcommand("tune", "search for the fastest program of a workload by measuring on this machine");
   options->workloads.add_to(*verb, true);
-  verb->add_option("--trials", options->trials, "trials in total, those of earlier runs included")->capture_default_str()->check(CLI::Range(1, 100000000));
+  verb->add_option("--trials", options->trials, "trials in total, those of earlier runs included")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000000));
   verb->add_option("--time-budget", options->time_budget, "start no trial after this long: 90s, 10m, 2h");
-  verb->add_option("--jobs", options->jobs, "cores that Tensmith itself uses (default: those that are not timed)")->check(CLI::Range(1, 1024));
+  verb->add_option("--jobs", options->jobs, "cores that Tensmith itself uses (default: those that are not timed)")
+      ->check(CLI::Range(1, 1024));
   verb->add_option("--seed", options->seed, "of the search and of the random inputs")->capture_default_str();
-  verb->add_option("--model", options->model, "cost model")->check(CLI::IsMember({"gbt", "none"}))->capture_default_str();
-  verb->add_option("--objective", options->objective, "what the model learns")->check(CLI::IsMember({"rank", "regression"}))->capture_default_str();
+  verb->add_option("--model", options->model, "cost model")
+      ->check(CLI::IsMember({"gbt", "none"}))
+      ->capture_default_str();
+  verb->add_option("--objective", options->objective, "what the model learns")
+      ->check(CLI::IsMember({"rank", "regression"}))
+      ->capture_default_str();
   const std::map<std::string, StrategyKind> strategies{{"annealing", StrategyKind::kAnnealing},
                                                        {"random", StrategyKind::kRandom},
                                                        {"grid", StrategyKind::kGrid},
                                                        {"genetic", StrategyKind::kGenetic}};
   verb->add_option("--strategy", options->strategy, "annealing (over the model), random, grid or genetic")
       ->transform(CLI::CheckedTransformer(strategies).description(""));
-  verb->add_option("--build-timeout", options->measuring.build_timeout, "seconds to build one config")->capture_default_str()->check(CLI::PositiveNumber);
-  verb->add_option("--run-timeout", options->measuring.run_timeout, "seconds to check and time one config")->capture_default_str()->check(CLI::PositiveNumber);
-  verb->add_option("--min-seconds", options->measuring.min_seconds, "total time of a config's repetitions")->capture_default_str()->check(CLI::PositiveNumber);
+  verb->add_option("--build-timeout", options->measuring.build_timeout, "seconds to build one config")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--run-timeout", options->measuring.run_timeout, "seconds to check and time one config")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--min-seconds", options->measuring.min_seconds, "total time of a config's repetitions")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   verb->add_flag("--flush", options->measuring.flush, "operands are in no cache when a repetition starts");
   verb->add_flag("--json", options->json, "one JSON object on standard output");
   verb->callback([options] { run(*options); });

@@ -4,8 +4,8 @@ namespace CLI {
 class App;
 }
 
-/// The command line's verbs, one file each. Each function adds a subcommand whose callback does the work and throws what
-/// main.cpp turns into an exit code.
+/// The command line's verbs, one file each. Each function adds a subcommand whose callback does the work and throws
+/// what main.cpp turns into an exit code.
 namespace tensmith::cli {
 
 void add_tune(CLI::App& app);

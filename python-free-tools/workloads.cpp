@@ -1,7 +1,7 @@
 #include "workloads.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/costmodel/features.h"
@@ -15,8 +15,8 @@
 namespace tensmith::cli {
 
 void WorkloadOptions::add_to(CLI::App& app, bool several) {
-  auto* option = app.add_option("workload", names,
-                                "conv2d:FIELDS, matmul:FIELDS, an alias (resnet18.C6, matmul-1024) or a set (resnet18)");
+  auto* option = app.add_option(
+      "workload", names, "conv2d:FIELDS, matmul:FIELDS, an alias (resnet18.C6, matmul-1024) or a set (resnet18)");
   if (!several) {
     option->expected(0, 1);
   }
@@ -56,7 +56,8 @@ std::vector<NamedWorkload> resolve(const WorkloadOptions& options) {
     }
     if (workloads.size() > 1) {
       const size_t first = out.size() - workloads.size();
-      for (size_t i = 0; i < workloads.size(); ++i) out[first + i].name = fmt::format("{}.C{}", name.substr(0, name.find(':')), i + 1);
+      for (size_t i = 0; i < workloads.size(); ++i)
+        out[first + i].name = fmt::format("{}.C{}", name.substr(0, name.find(':')), i + 1);
     }
   }
   return out;
@@ -75,7 +76,9 @@ TaskAndProgram make_task_and_program(const WorkloadSpec& spec, const std::string
   return {make_task(workload, parse_target(target), threads), definition(workload)};
 }
 
-int thread_count(const WorkloadOptions& options) { return options.threads > 0 ? options.threads : physical_core_count(); }
+int thread_count(const WorkloadOptions& options) {
+  return options.threads > 0 ? options.threads : physical_core_count();
+}
 
 std::optional<std::string> nothing_to_do(const Workload& workload) {
   if (output_size(workload) == 0) {

@@ -28,7 +28,8 @@ Record record_of(int key, int trial) {
   record.space = "conv2d_cpu/1";
   record.space_fingerprint = 0x0123456789abcdef;
   for (int i = 0; i < 12; ++i) record.knobs.push_back({fmt::format("knob_{}", i), {{(trial >> i) % 7, 16}, ""}});
-  record.trace = "split ow 6; split oc 16; reorder n oco oh owo ci kh kw owi oci; vectorize oci; unroll owi; parallel n";
+  record.trace =
+      "split ow 6; split oc 16; reorder n oco oh owo ci kh kw owi oci; vectorize oci; unroll owi; parallel n";
   if (trial % 8 == 7) {
     record.status = TrialStatus::kBuildTimeout;
     record.error = "the build took longer than 10 s";
@@ -105,7 +106,8 @@ void anneal(benchmark::State& state) {
   ConfigSpace space;
   const std::vector<int64_t> choices = {1, 2, 3, 4, 6, 8, 12, 16};
   for (int i = 0; i < 12; ++i) space.add(int_knob("k" + std::to_string(i), choices));
-  space.add_constraint("not too many", [](const ConfigSpace& s, const Config& c) { return s.get(c, 0) * s.get(c, 1) <= 64; });
+  space.add_constraint("not too many",
+                       [](const ConfigSpace& s, const Config& c) { return s.get(c, 0) * s.get(c, 1) <= 64; });
   int64_t scored = 0;
   FunctionScorer scorer([&](std::span<const Config> configs, std::span<float> scores) {
     scored += static_cast<int64_t>(configs.size());

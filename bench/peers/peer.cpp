@@ -17,12 +17,9 @@ constexpr std::array kAllPeers = {PeerKind::kOnednn, PeerKind::kOpenblas, PeerKi
 
 std::string_view peer_name(PeerKind kind) {
   switch (kind) {
-    case PeerKind::kOnednn:
-      return "onednn";
-    case PeerKind::kOpenblas:
-      return "openblas";
-    case PeerKind::kEigen:
-      return "eigen";
+    case PeerKind::kOnednn: return "onednn";
+    case PeerKind::kOpenblas: return "openblas";
+    case PeerKind::kEigen: return "eigen";
   }
   TENSMITH_UNREACHABLE("peer kind");
 }
@@ -51,19 +48,15 @@ std::vector<PeerKind> built_in_peers() {
 std::unique_ptr<PreparedPeer> prepare_peer(const Settings& settings, const Problem& problem) {
   switch (settings.peer) {
 #ifdef TENSMITH_PEER_ONEDNN
-    case PeerKind::kOnednn:
-      return prepare_onednn(settings, problem);
+    case PeerKind::kOnednn: return prepare_onednn(settings, problem);
 #endif
 #ifdef TENSMITH_PEER_OPENBLAS
-    case PeerKind::kOpenblas:
-      return prepare_openblas(settings, problem);
+    case PeerKind::kOpenblas: return prepare_openblas(settings, problem);
 #endif
 #ifdef TENSMITH_PEER_EIGEN
-    case PeerKind::kEigen:
-      return prepare_eigen(settings, problem);
+    case PeerKind::kEigen: return prepare_eigen(settings, problem);
 #endif
-    default:
-      break;
+    default: break;
   }
   throw UserError(fmt::format("this build has no {}", peer_name(settings.peer)),
                   "install its development package and configure again");

@@ -29,7 +29,8 @@ std::string example_value(DataType type) {
 
 }  // namespace
 
-std::string c_example(const Function& function, std::string_view header, bool supported_entry, std::string_view comment) {
+std::string c_example(const Function& function, std::string_view header, bool supported_entry,
+                      std::string_view comment) {
   CNames names;
   const std::string_view f = function.name;
   const bool runtime = uses_runtime(function);
@@ -37,15 +38,16 @@ std::string c_example(const Function& function, std::string_view header, bool su
   out += fmt::format("/* Calls {}. Build with:\n *   cc -std=c11 THIS.c OBJECT.o{} -lm\n */\n", f,
                      runtime ? " -ltensmith_runtime -lpthread" : "");
   out += fmt::format("#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n#include \"{}\"\n\n", header);
-  out += "/* Memory on the boundary that the operator expects. */\n"
-         "static void* make_buffer(size_t bytes) {\n"
-         "  void* memory = aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);\n"
-         "  if (memory == NULL) {\n"
-         "    fprintf(stderr, \"out of memory\\n\");\n"
-         "    exit(1);\n"
-         "  }\n"
-         "  return memory;\n"
-         "}\n\n";
+  out +=
+      "/* Memory on the boundary that the operator expects. */\n"
+      "static void* make_buffer(size_t bytes) {\n"
+      "  void* memory = aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);\n"
+      "  if (memory == NULL) {\n"
+      "    fprintf(stderr, \"out of memory\\n\");\n"
+      "    exit(1);\n"
+      "  }\n"
+      "  return memory;\n"
+      "}\n\n";
   CWriter w;
   w.open("int main(void)");
   if (supported_entry) {

@@ -99,7 +99,8 @@ std::string CExprPrinter::print(Expr e, int precedence, bool plain_literals) {
       [&](const Binary& n) { return print_binary(n, precedence); },
       [&](const Not& n) { return enclose("!" + print(n.value, kUnary), kUnary, precedence); },
       [&](const Select& n) { return print_select(n, precedence); },
-      [&](const Load& n) { return print_load(n, precedence); }, [&](const Ramp& n) { return print_ramp(n, precedence); },
+      [&](const Load& n) { return print_load(n, precedence); },
+      [&](const Ramp& n) { return print_ramp(n, precedence); },
       [&](const Broadcast& n) { return print(n.value, precedence, plain_literals); },
       [&](const Call& n) { return print_call(n); },
       [&](const Reduce&) -> std::string { TENSMITH_UNREACHABLE("a reduction reached code generation"); });
@@ -178,7 +179,9 @@ std::string CExprPrinter::print_binary(const Binary& n, int precedence) {
   if (!type.is_float()) return print_integer_binary(n, precedence);
   if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
     const bool low = n.op == BinaryOp::kMin;
-    const CHelper helper = type.bits == 64 ? (low ? CHelper::kMinF64 : CHelper::kMaxF64) : low ? CHelper::kMinF32 : CHelper::kMaxF32;
+    const CHelper helper = type.bits == 64 ? (low ? CHelper::kMinF64 : CHelper::kMaxF64)
+                           : low           ? CHelper::kMinF32
+                                           : CHelper::kMaxF32;
     const std::string call = fmt::format("{}({}, {})", helpers_.use(helper), widened(n.a, 0), widened(n.b, 0));
     return is_half(type) ? narrowed(type, call) : call;
   }
@@ -194,7 +197,9 @@ std::string CExprPrinter::print_integer_binary(const Binary& n, int precedence) 
   if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) return print_division(n, precedence);
   if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
     const bool low = n.op == BinaryOp::kMin;
-    const CHelper helper = type.is_uint() ? (low ? CHelper::kMinU64 : CHelper::kMaxU64) : low ? CHelper::kMinI64 : CHelper::kMaxI64;
+    const CHelper helper = type.is_uint() ? (low ? CHelper::kMinU64 : CHelper::kMaxU64)
+                           : low          ? CHelper::kMinI64
+                                          : CHelper::kMaxI64;
     const std::string call = fmt::format("{}({}, {})", helpers_.use(helper), print(n.a), print(n.b));
     return type.bits == 64 || is_index(&n) ? call : enclose(fmt::format("({}){}", c_type, call), kUnary, precedence);
   }
@@ -202,7 +207,8 @@ std::string CExprPrinter::print_integer_binary(const Binary& n, int precedence) 
   const std::string_view sign = to_string(n.op);
   if (is_index(&n)) {
     // Products tight, sums wide, negative terms subtracted, as people write indices.
-    if (const std::optional<int64_t> term = as_const_int(n.b); n.op == BinaryOp::kAdd && term && *term < 0 && *term > -INT32_MAX) {
+    if (const std::optional<int64_t> term = as_const_int(n.b);
+        n.op == BinaryOp::kAdd && term && *term < 0 && *term > -INT32_MAX) {
       return enclose(fmt::format("{} - {}", print(n.a, own), -*term), own, precedence);
     }
     const std::string a = print(n.a, own, !is_literal(n.b));
@@ -219,8 +225,9 @@ std::string CExprPrinter::print_integer_binary(const Binary& n, int precedence) 
   }
   // Wraps: computed without sign, where C defines it.
   const std::string_view bits = type.bits == 64 ? "uint64_t" : "uint32_t";
-  return enclose(fmt::format("({})(({}){} {} ({}){})", c_type, bits, print(n.a, kUnary), sign, bits, print(n.b, kUnary)),
-                 kUnary, precedence);
+  return enclose(
+      fmt::format("({})(({}){} {} ({}){})", c_type, bits, print(n.a, kUnary), sign, bits, print(n.b, kUnary)), kUnary,
+      precedence);
 }
 
 std::string CExprPrinter::print_division(const Binary& n, int precedence) {
@@ -228,13 +235,15 @@ std::string CExprPrinter::print_division(const Binary& n, int precedence) {
   const bool divide = n.op == BinaryOp::kDiv;
   const bool plain = type.is_uint() || (range_of(n.a, ranges_).min >= 0 && range_of(n.b, ranges_).min > 0);
   if (plain) {
-    const std::string text = fmt::format("{} {} {}", print(n.a, kProduct, !is_literal(n.b)), divide ? "/" : "%", print(n.b, kProduct + 1));
+    const std::string text =
+        fmt::format("{} {} {}", print(n.a, kProduct, !is_literal(n.b)), divide ? "/" : "%", print(n.b, kProduct + 1));
     if (type.bits >= 32) return enclose(text, kProduct, precedence);
     return enclose(fmt::format("({})({})", c_value_type(type), text), kUnary, precedence);
   }
   const char* helper = helpers_.use(divide ? CHelper::kFloorDiv : CHelper::kFloorMod);
   const std::string call = fmt::format("{}({}, {})", helper, print(n.a), print(n.b));
-  return type.bits == 64 || is_index(&n) ? call : enclose(fmt::format("({}){}", c_value_type(type), call), kUnary, precedence);
+  return type.bits == 64 || is_index(&n) ? call
+                                         : enclose(fmt::format("({}){}", c_value_type(type), call), kUnary, precedence);
 }
 
 std::string CExprPrinter::print_select(const Select& n, int precedence) {
@@ -254,9 +263,10 @@ std::string CExprPrinter::element(Buffer buffer, Array<Expr> indices) {
     const std::optional<int64_t> constant = as_const_int(indices[i]);
     // Strides may take a 32-bit index beyond 32 bits.
     const std::string_view widen = indices[i].type().bits < 64 ? "(int64_t)" : "";
-    const std::string part = stride == 1 ? print(indices[i], kSum)
-                             : constant  ? fmt::format("{}", *constant * stride)
-                                         : fmt::format("{}{}*{}", widen, print(indices[i], widen.empty() ? kProduct : kUnary), stride);
+    const std::string part =
+        stride == 1 ? print(indices[i], kSum)
+        : constant  ? fmt::format("{}", *constant * stride)
+                    : fmt::format("{}{}*{}", widen, print(indices[i], widen.empty() ? kProduct : kUnary), stride);
     index += (index.empty() ? "" : " + ") + part;
   }
   return fmt::format("{}[{}]", name, index);
@@ -276,9 +286,8 @@ std::string CExprPrinter::print_load(const Load& n, int precedence) {
 std::string CExprPrinter::print_ramp(const Ramp& n, int precedence) {
   TENSMITH_ICHECK(!lane_.empty(), "a ramp outside a vector statement");
   const bool negative = is_const_int(n.stride, -1);
-  const std::string step = is_const_int(n.stride, 1) || negative
-                               ? lane_
-                               : fmt::format("{}*{}", lane_, print(n.stride, kProduct + 1));
+  const std::string step =
+      is_const_int(n.stride, 1) || negative ? lane_ : fmt::format("{}*{}", lane_, print(n.stride, kProduct + 1));
   const std::string text = is_const_int(n.base, 0) && !negative
                                ? step
                                : fmt::format("{} {} {}", print(n.base, kSum), negative ? "-" : "+", step);
@@ -287,11 +296,13 @@ std::string CExprPrinter::print_ramp(const Ramp& n, int precedence) {
 }
 
 std::string CExprPrinter::print_call(const Call& n) {
-  static constexpr const char* kNames[] = {"exp", "log", "sqrt", "tanh", "erf", "fabs", "floor", "ceil", "round", "pow", "fma"};
+  static constexpr const char* kNames[] = {"exp",   "log",  "sqrt",  "tanh", "erf", "fabs",
+                                           "floor", "ceil", "round", "pow",  "fma"};
   helpers_.use_math();
   std::string args;
   for (Expr arg : n.args) args += (args.empty() ? "" : ", ") + widened(arg, 0);
-  const std::string call = fmt::format("{}{}({})", kNames[static_cast<size_t>(n.intrinsic)], n.type.bits == 64 ? "" : "f", args);
+  const std::string call =
+      fmt::format("{}{}({})", kNames[static_cast<size_t>(n.intrinsic)], n.type.bits == 64 ? "" : "f", args);
   return is_half(n.type) ? narrowed(n.type, call) : call;
 }
 

@@ -19,7 +19,8 @@ std::string_view c_memory_type(DataType type);
 /// Prints expressions as C. One lane of a vector is printed at a time: `lane` is the C variable that counts them.
 class CExprPrinter {
  public:
-  CExprPrinter(CNames& names, CHelperSet& helpers, const VarRanges& ranges) : names_(names), helpers_(helpers), ranges_(ranges) {}
+  CExprPrinter(CNames& names, CHelperSet& helpers, const VarRanges& ranges)
+      : names_(names), helpers_(helpers), ranges_(ranges) {}
 
   /// Accesses have one index in elements.
   void set_flat(bool flat) { flat_ = flat; }

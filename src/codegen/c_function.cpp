@@ -78,7 +78,8 @@ class FunctionPrinter {
     for (Buffer b : function_.inputs) {
       list.push_back(fmt::format("const {}{} {}", c_memory_type(b->type), pointer, names_.of(b)));
     }
-    for (Buffer b : function_.outputs) list.push_back(fmt::format("{}{} {}", c_memory_type(b->type), pointer, names_.of(b)));
+    for (Buffer b : function_.outputs)
+      list.push_back(fmt::format("{}{} {}", c_memory_type(b->type), pointer, names_.of(b)));
     return list.empty() ? "void" : fmt::format("{}", fmt::join(list, ", "));
   }
 
@@ -92,7 +93,8 @@ class FunctionPrinter {
   }
 
   /// A function that allocates what `body` needs from the heap, does what `emit_all` prints, and gives the memory back.
-  std::string body_text(const std::string& signature, Stmt body, bool inside_parallel, const std::function<void()>& emit_all) {
+  std::string body_text(const std::string& signature, Stmt body, bool inside_parallel,
+                        const std::function<void()>& emit_all) {
     CWriter outer = std::exchange(out_, CWriter());
     const bool was_inside = std::exchange(inside_parallel_, inside_parallel);
     const StoragePlan plan = plan_storage(body, inside_parallel);
@@ -130,7 +132,8 @@ class FunctionPrinter {
     CWriter out;
     out.open(fmt::format("int {}_packed(void* const* args)", function_.name));
     std::vector<std::string> args;
-    for (size_t i = 0; i < function_.inputs.size() + function_.outputs.size(); ++i) args.push_back(fmt::format("args[{}]", i));
+    for (size_t i = 0; i < function_.inputs.size() + function_.outputs.size(); ++i)
+      args.push_back(fmt::format("args[{}]", i));
     if (args.empty()) out.line("(void)args;");
     out.line(fmt::format("return {}({});", function_.name, fmt::join(args, ", ")));
     out.close();
@@ -153,7 +156,8 @@ class FunctionPrinter {
                                                                          : "";
     RangeScope scope(ranges_);
     ranges_.push_loop(n.var, n.extent);
-    out_.open(fmt::format("for ({0} {1} = {2}; {1} < {3}; ++{1}){4}", c_value_type(n.var->type), names_.of(n.var), begin, end, note));
+    out_.open(fmt::format("for ({0} {1} = {2}; {1} < {3}; ++{1}){4}", c_value_type(n.var->type), names_.of(n.var),
+                          begin, end, note));
     vars_.push_back(n.var);
     emit(n.body);
     vars_.pop_back();
@@ -196,12 +200,14 @@ class FunctionPrinter {
     for (const Field& f : fields) head.line(declare(f.type, f.name) + ";");
     if (fields.empty()) head.line("int unused;");
     head.close(";");
-    const std::string signature = fmt::format("static int {}(int64_t {}, int64_t {}, void* {})", name, begin, end, closure);
+    const std::string signature =
+        fmt::format("static int {}(int64_t {}, int64_t {}, void* {})", name, begin, end, closure);
     const std::string body = body_text(signature, n.body, true, [&] {
       if (fields.empty()) out_.line(fmt::format("(void){};", closure));
       for (const Field& f : fields) {
         const std::string_view qualifier = f.type.back() == '*' ? " restrict" : "";
-        out_.line(fmt::format("{}{} const {} = ((const struct {}_closure*){})->{};", f.type, qualifier, f.name, name, closure, f.name));
+        out_.line(fmt::format("{}{} const {} = ((const struct {}_closure*){})->{};", f.type, qualifier, f.name, name,
+                              closure, f.name));
       }
       const std::string cast = n.var->type.bits < 64 ? fmt::format("({})", c_value_type(n.var->type)) : "";
       emit_loop(n, fmt::format("{}{}", cast, begin), end);
@@ -249,8 +255,8 @@ class FunctionPrinter {
     define(n.buffer);
     const bool on_heap = std::find(heap_.begin(), heap_.end(), n.buffer) != heap_.end();
     if (!on_heap) {
-      out_.line(fmt::format("_Alignas({}) {} {}[{}];", kBufferAlignment, c_memory_type(n.buffer->type), names_.of(n.buffer),
-                            std::max<int64_t>(buffer_size(n.buffer), 1)));
+      out_.line(fmt::format("_Alignas({}) {} {}[{}];", kBufferAlignment, c_memory_type(n.buffer->type),
+                            names_.of(n.buffer), std::max<int64_t>(buffer_size(n.buffer), 1)));
     }
     emit(n.body);
     std::erase(buffers_, n.buffer);
@@ -259,7 +265,8 @@ class FunctionPrinter {
   void emit_prefetch(const Prefetch& n) {
     // Of a vector index, the first lane's line.
     exprs_.set_lane("0");
-    out_.line(fmt::format("{}(&{}, {});", helpers_.use(CHelper::kPrefetch), exprs_.element(n.buffer, n.indices), n.locality));
+    out_.line(
+        fmt::format("{}(&{}, {});", helpers_.use(CHelper::kPrefetch), exprs_.element(n.buffer, n.indices), n.locality));
     exprs_.set_lane(lane_);
   }
 
@@ -293,10 +300,10 @@ class FunctionPrinter {
   CExprPrinter exprs_;
   CWriter out_;
   std::string lane_;
-  std::string outlined_;          ///< functions of parallel loops
-  std::vector<Buffer> buffers_;   ///< in scope
-  std::vector<Buffer> heap_;      ///< of the C function being printed
-  std::vector<VarRef> vars_;      ///< in scope
+  std::string outlined_;         ///< functions of parallel loops
+  std::vector<Buffer> buffers_;  ///< in scope
+  std::vector<Buffer> heap_;     ///< of the C function being printed
+  std::vector<VarRef> vars_;     ///< in scope
   bool inside_parallel_ = false;
   int parallel_count_ = 0;
 };

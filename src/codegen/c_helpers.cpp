@@ -127,7 +127,8 @@ std::string CHelperSet::preamble() const {
   std::string out;
   if (math_) out += "#include <math.h>\n";
   out += "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n";
-  if (has(CHelper::kNarrow) || has(CHelper::kHalfToFloat) || has(CHelper::kBfloatToFloat)) out += "#include <string.h>\n";
+  if (has(CHelper::kNarrow) || has(CHelper::kHalfToFloat) || has(CHelper::kBfloatToFloat))
+    out += "#include <string.h>\n";
   if (runtime_) out += "\n#include \"tensmith/runtime/runtime.h\"\n";
   for (size_t i = 0; i < kDefinitions.size(); ++i) {
     if (has(static_cast<CHelper>(i))) out += std::string("\n") + kDefinitions[i].text;

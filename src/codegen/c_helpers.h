@@ -7,8 +7,27 @@ namespace tensmith {
 
 /// Functions that generated C text calls where no operator of C means the same.
 enum class CHelper : uint8_t {
-  kFloorDiv, kFloorMod, kMinI64, kMaxI64, kMinU64, kMaxU64, kMinF32, kMaxF32, kMinF64, kMaxF64, kToInt, kToUint,
-  kNarrow, kHalfToFloat, kFloatToHalf, kBfloatToFloat, kFloatToBfloat, kStickyI64, kStickyU64, kPrefetch, kCount,
+  kFloorDiv,
+  kFloorMod,
+  kMinI64,
+  kMaxI64,
+  kMinU64,
+  kMaxU64,
+  kMinF32,
+  kMaxF32,
+  kMinF64,
+  kMaxF64,
+  kToInt,
+  kToUint,
+  kNarrow,
+  kHalfToFloat,
+  kFloatToHalf,
+  kBfloatToFloat,
+  kFloatToBfloat,
+  kStickyI64,
+  kStickyU64,
+  kPrefetch,
+  kCount,
 };
 
 /// Name to call: "ts_floordiv".

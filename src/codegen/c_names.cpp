@@ -16,16 +16,22 @@ namespace {
 
 /// Keywords of C11 and C++, so that a header can be included from both, and names of the standard headers used.
 constexpr std::array kReserved{
-    "alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "constexpr",
-    "continue", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float",
-    "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "nullptr",
-    "operator", "or", "private", "protected", "public", "register", "restrict", "return", "short", "signed", "sizeof",
-    "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typeid", "typename", "union",
-    "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "INFINITY", "NAN", "NULL", "main", "memcpy",
-    "exp", "expf", "log", "logf", "sqrt", "sqrtf", "tanh", "tanhf", "erf", "erff", "pow", "powf", "fma", "fmaf", "floor",
-    "floorf", "ceil", "ceilf", "round", "roundf", "fabs", "fabsf", "j0", "j1", "jn", "y0", "y1", "yn", "gamma"};
+    "alignas", "alignof", "and",      "asm",       "auto",     "bool",      "break",     "case",     "catch",
+    "char",    "class",   "const",    "constexpr", "continue", "default",   "delete",    "do",       "double",
+    "else",    "enum",    "explicit", "export",    "extern",   "false",     "float",     "for",      "friend",
+    "goto",    "if",      "inline",   "int",       "long",     "mutable",   "namespace", "new",      "noexcept",
+    "not",     "nullptr", "operator", "or",        "private",  "protected", "public",    "register", "restrict",
+    "return",  "short",   "signed",   "sizeof",    "static",   "struct",    "switch",    "template", "this",
+    "throw",   "true",    "try",      "typedef",   "typeid",   "typename",  "union",     "unsigned", "using",
+    "virtual", "void",    "volatile", "while",     "xor",      "INFINITY",  "NAN",       "NULL",     "main",
+    "memcpy",  "exp",     "expf",     "log",       "logf",     "sqrt",      "sqrtf",     "tanh",     "tanhf",
+    "erf",     "erff",    "pow",      "powf",      "fma",      "fmaf",      "floor",     "floorf",   "ceil",
+    "ceilf",   "round",   "roundf",   "fabs",      "fabsf",    "j0",        "j1",        "jn",       "y0",
+    "y1",      "yn",      "gamma"};
 
-bool is_reserved(std::string_view name) { return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end(); }
+bool is_reserved(std::string_view name) {
+  return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+}
 
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }

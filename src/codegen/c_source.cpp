@@ -50,20 +50,25 @@ std::string c_header(std::span<const Function> functions, const CHeaderOptions& 
   std::string out = options.comment.empty() ? "" : c_comment(options.comment) + "\n";
   out += fmt::format(
       "#ifndef {0}\n#define {0}\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-      "/* All functions return 0, or a tensmith_status of tensmith/runtime/runtime.h. Every pointer is {1}-byte aligned;\n"
+      "/* All functions return 0, or a tensmith_status of tensmith/runtime/runtime.h. Every pointer is {1}-byte "
+      "aligned;\n"
       " * the regions do not overlap. bool is one byte, 0 or 1; float16 and bfloat16 are their 16 bits. */\n",
       guard, kBufferAlignment);
   for (const Function& function : functions) {
     out += fmt::format("\n/* {}\n", function.name);
     for (Buffer b : function.inputs) out += describe(b, "in ") + "\n";
     for (Buffer b : function.outputs) out += describe(b, "out") + "\n";
-    out += uses_runtime(function) ? " * Needs the runtime library: link tensmith_runtime. */\n" : " * Needs no library of Tensmith. */\n";
+    out += uses_runtime(function) ? " * Needs the runtime library: link tensmith_runtime. */\n"
+                                  : " * Needs no library of Tensmith. */\n";
     out += fmt::format("int {}({});\n", function.name, c_parameter_list(function, false));
-    out += fmt::format("/* The same with the pointers in an array, in that order. */\nint {}_packed(void* const* args);\n", function.name);
+    out +=
+        fmt::format("/* The same with the pointers in an array, in that order. */\nint {}_packed(void* const* args);\n",
+                    function.name);
     if (options.supported_entry) {
-      out += fmt::format("/* 1 when this CPU has all the instructions that {0} uses, 0 when calling it would crash. */\n"
-                         "int {0}_supported(void);\n",
-                         function.name);
+      out += fmt::format(
+          "/* 1 when this CPU has all the instructions that {0} uses, 0 when calling it would crash. */\n"
+          "int {0}_supported(void);\n",
+          function.name);
     }
   }
   return out + "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n";

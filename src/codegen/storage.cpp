@@ -22,7 +22,8 @@ void collect_allocations(Stmt s, bool inside_parallel, std::vector<Buffer>& out)
       allocate != nullptr && std::find(out.begin(), out.end(), allocate->buffer) == out.end()) {
     out.push_back(allocate->buffer);
   }
-  for_each_child(s, [](Expr) {}, [&](Stmt child) { collect_allocations(child, inside_parallel, out); });
+  for_each_child(
+      s, [](Expr) {}, [&](Stmt child) { collect_allocations(child, inside_parallel, out); });
 }
 
 }  // namespace

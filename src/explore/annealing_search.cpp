@@ -71,7 +71,8 @@ class AnnealingSearch final : public SearchStrategy {
   void choose_by_model(size_t wanted, std::vector<Config>& batch) {
     if (wanted <= batch.size()) return;
     const size_t missing = wanted - batch.size();
-    const size_t pool = std::max(missing, static_cast<size_t>(std::llround(options_.lambda * static_cast<double>(missing))));
+    const size_t pool =
+        std::max(missing, static_cast<size_t>(std::llround(options_.lambda * static_cast<double>(missing))));
     Candidates candidates(space_, scorer_, seen_.indices(), pool);
     const double unit = measure_unit(candidates);
     start_chains(candidates);
@@ -127,8 +128,8 @@ class AnnealingSearch final : public SearchStrategy {
     }
     rescore(candidates);
     if (elite_.empty()) return;
-    const size_t restarts = std::min(
-        chains_.size(), static_cast<size_t>(options_.elite_share * static_cast<double>(chains_.size())));
+    const size_t restarts =
+        std::min(chains_.size(), static_cast<size_t>(options_.elite_share * static_cast<double>(chains_.size())));
     std::vector<size_t> order(chains_.size());
     for (size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(),

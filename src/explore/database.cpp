@@ -56,7 +56,8 @@ std::string describe_difference(const RecordKey& wanted, const RecordKey& found)
   } else if (wanted.features != found.features) {
     tell("measured with other CPU features");
   }
-  if (wanted.threads != found.threads) tell(fmt::format("with {} threads instead of {}", found.threads, wanted.threads));
+  if (wanted.threads != found.threads)
+    tell(fmt::format("with {} threads instead of {}", found.threads, wanted.threads));
   if (wanted.flushed != found.flushed) tell(found.flushed ? "with flushed caches" : "with hot caches");
   return what;
 }

@@ -42,7 +42,7 @@ class Coverage {
 };
 
 struct Bound {
-  double gain;   ///< what the candidate would have added when it was last looked at: never less than it adds now
+  double gain;  ///< what the candidate would have added when it was last looked at: never less than it adds now
   int position;
   int round;  ///< size of the set at that time
 

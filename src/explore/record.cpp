@@ -29,7 +29,8 @@ double Record::median_seconds() const { return stats::median(seconds); }
 std::vector<std::pair<std::string, KnobValue>> knob_values(const ConfigSpace& space, const Config& config) {
   std::vector<std::pair<std::string, KnobValue>> values;
   const auto knobs = space.knobs();
-  for (size_t i = 0; i < knobs.size(); ++i) values.emplace_back(knobs[i].name, space.value(config, static_cast<int>(i)));
+  for (size_t i = 0; i < knobs.size(); ++i)
+    values.emplace_back(knobs[i].name, space.value(config, static_cast<int>(i)));
   return values;
 }
 

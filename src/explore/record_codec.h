@@ -14,7 +14,8 @@ namespace tensmith {
 std::string encode_record(const Record& record);
 
 /// The inverse. Nothing, with the reason in `why`, when the line is no record. Unknown fields are ignored; unknown
-/// names of enumerators, which a later version may bring, read as a lost worker's failure. Does not look at the version.
+/// names of enumerators, which a later version may bring, read as a lost worker's failure. Does not look at the
+/// version.
 std::optional<Record> decode_record(std::string_view line, std::string& why);
 
 /// What an index needs of a line.

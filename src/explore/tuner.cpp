@@ -48,8 +48,10 @@ class Tuner {
       if (record.kind != RecordKind::kTrial) continue;
       count_trial(record);
       Observation observation{std::move(*config), record.status, 0.0};
-      if (record.ok()) observation.seconds = record.min_seconds();
-      else if (observation.ok()) observation.status = TrialStatus::kWorkerLost;
+      if (record.ok())
+        observation.seconds = record.min_seconds();
+      else if (observation.ok())
+        observation.status = TrialStatus::kWorkerLost;
       known.push_back(std::move(observation));
       seen_.insert(space_.index_of(known.back().config));
     }
@@ -292,9 +294,9 @@ class Tuner {
                                             [](const auto& a, const auto& b) { return a.second < b.second; });
     const int failed = result_.trials - result_.valid();
     const auto& [status, error] = commonest->first;
-    result_.commonest_failure = fmt::format(
-        "{} of {} trials failed, {} of them with: {}{}{}", failed == result_.trials ? "all" : std::to_string(failed),
-        result_.trials, commonest->second, to_string(status), error.empty() ? "" : ": ", error);
+    result_.commonest_failure = fmt::format("{} of {} trials failed, {} of them with: {}{}{}",
+                                            failed == result_.trials ? "all" : std::to_string(failed), result_.trials,
+                                            commonest->second, to_string(status), error.empty() ? "" : ": ", error);
   }
 
   const TuneTask& task_;
@@ -305,9 +307,9 @@ class Tuner {
   const TuneOptions& options_;
   Stopwatch watch_;
   Record base_;
-  std::vector<Record> records_;   ///< of this space, oldest first, this run's included
+  std::vector<Record> records_;  ///< of this space, oldest first, this run's included
   std::vector<Config> configs_;  ///< of each record
-  IndexSet seen_;                 ///< configs with a trial, or in the batch under way
+  IndexSet seen_;                ///< configs with a trial, or in the batch under way
   double best_seconds_ = 0.0;
   std::map<std::pair<TrialStatus, std::string>, int> failures_;
   TuneResult result_;

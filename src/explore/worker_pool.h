@@ -18,8 +18,8 @@ class WorkerPool {
 
   int jobs() const { return static_cast<int>(threads_.size()) + 1; }
 
-  /// Calls work(worker, begin, end) for pieces of [0, count) of up to `grain` items, on all threads, and waits. `worker`
-  /// is in [0, jobs()) and no two calls with the same one overlap. The first exception is thrown again here.
+  /// Calls work(worker, begin, end) for pieces of [0, count) of up to `grain` items, on all threads, and waits.
+  /// `worker` is in [0, jobs()) and no two calls with the same one overlap. The first exception is thrown again here.
   void run(size_t count, size_t grain, const std::function<void(int worker, size_t begin, size_t end)>& work);
 
  private:

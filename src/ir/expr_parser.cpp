@@ -19,8 +19,8 @@ constexpr int kDeepestNesting = 200;
 /// Deepest tree of an expression: what is parsed is walked by recursion afterwards.
 constexpr int kDeepestTree = 2000;
 
-constexpr Intrinsic kIntrinsics[] = {Intrinsic::kExp,  Intrinsic::kLog,  Intrinsic::kSqrt,  Intrinsic::kTanh,
-                                     Intrinsic::kErf,  Intrinsic::kAbs,  Intrinsic::kFloor, Intrinsic::kCeil,
+constexpr Intrinsic kIntrinsics[] = {Intrinsic::kExp,   Intrinsic::kLog, Intrinsic::kSqrt,  Intrinsic::kTanh,
+                                     Intrinsic::kErf,   Intrinsic::kAbs, Intrinsic::kFloor, Intrinsic::kCeil,
                                      Intrinsic::kRound, Intrinsic::kPow, Intrinsic::kFma};
 
 constexpr BinaryOp kInfix[] = {BinaryOp::kAdd, BinaryOp::kSub, BinaryOp::kMul, BinaryOp::kDiv, BinaryOp::kMod,
@@ -227,9 +227,7 @@ ExprParser::Operand ExprParser::number() {
 
 // ---- expressions ------------------------------------------------------------------------------------------------
 
-Expr ExprParser::expression(std::optional<DataType> expected) {
-  return settle(operand(Precedence::kAny), expected);
-}
+Expr ExprParser::expression(std::optional<DataType> expected) { return settle(operand(Precedence::kAny), expected); }
 
 std::optional<BinaryOp> ExprParser::binary_operator() const {
   for (BinaryOp op : kInfix) {
@@ -261,8 +259,9 @@ ExprParser::Operand ExprParser::combine(BinaryOp op, Operand a, Operand b, size_
   settle_pair(a, b);
   const DataType type = a.value.type();
   if (type != b.value.type()) {
-    fail(at, fmt::format("the operands of '{}' have types {} and {}", to_string(op), to_string(type),
-                         to_string(b.value.type())),
+    fail(at,
+         fmt::format("the operands of '{}' have types {} and {}", to_string(op), to_string(type),
+                     to_string(b.value.type())),
          "convert one of them, as in float32(x)");
   }
   const bool logical = op == BinaryOp::kAnd || op == BinaryOp::kOr;
@@ -329,7 +328,7 @@ ExprParser::Access ExprParser::access() {
   const auto it = symbols_.find(word());
   if (it == symbols_.end() || it->second.buffer == nullptr) {
     fail(start, it == symbols_.end() ? fmt::format("unknown buffer '{}'", word())
-                                      : fmt::format("'{}' is not a buffer", word()));
+                                     : fmt::format("'{}' is not a buffer", word()));
   }
   advance();
   Access result;
@@ -405,7 +404,8 @@ ExprParser::Operand ExprParser::select() {
   settle_pair(a, b);
   const DataType type = a.value.type();
   if (type != b.value.type()) {
-    fail(start, fmt::format("the arms of this select have types {} and {}", to_string(type), to_string(b.value.type())));
+    fail(start,
+         fmt::format("the arms of this select have types {} and {}", to_string(type), to_string(b.value.type())));
   }
   const DataType decider = settle(condition).type();
   if (!decider.is_bool() || (!decider.is_scalar() && decider.lanes != type.lanes)) {

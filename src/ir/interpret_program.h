@@ -19,11 +19,31 @@ union Lane {
 };
 
 enum class Code : uint8_t {
-  kConst, kSlot,
-  kAddInt, kSubInt, kMulInt, kDivInt, kModInt, kIntBinary,  // kIntBinary: any operation, by fold_int
-  kAddF32, kMulF32, kFloatBinary, kFloatCompare, kFma,
-  kNot, kSelect, kLoad, kRamp, kBroadcast, kCall, kReduce,
-  kIntToInt, kIntToFloat, kFloatToInt, kFloatToFloat, kFloatToBool,
+  kConst,
+  kSlot,
+  kAddInt,
+  kSubInt,
+  kMulInt,
+  kDivInt,
+  kModInt,
+  kIntBinary,  // kIntBinary: any operation, by fold_int
+  kAddF32,
+  kMulF32,
+  kFloatBinary,
+  kFloatCompare,
+  kFma,
+  kNot,
+  kSelect,
+  kLoad,
+  kRamp,
+  kBroadcast,
+  kCall,
+  kReduce,
+  kIntToInt,
+  kIntToFloat,
+  kFloatToInt,
+  kFloatToFloat,
+  kFloatToBool,
 };
 
 enum class Element : uint8_t { kI8, kI16, kI32, kI64, kU8, kU16, kU32, kU64, kBool, kF16, kBF16, kF32, kF64 };

@@ -123,7 +123,8 @@ Expr make_true(int lanes) { return make_int(bool_type(lanes), 1); }
 Expr make_false(int lanes) { return make_int(bool_type(lanes), 0); }
 
 VarRef make_var(std::string_view name, DataType type) {
-  TENSMITH_ICHECK(is_supported(type) && type.is_scalar(), fmt::format("variable '{}' of type {}", name, to_string(type)));
+  TENSMITH_ICHECK(is_supported(type) && type.is_scalar(),
+                  fmt::format("variable '{}' of type {}", name, to_string(type)));
   return make_node<Var>(ExprNode{ExprKind::kVar, type}, arena_string(name));
 }
 
@@ -170,8 +171,9 @@ Expr make_load(Buffer buffer, std::span<const Expr> indices, Expr predicate) {
 }
 
 Expr make_ramp(Expr base, Expr stride, int lanes) {
-  TENSMITH_ICHECK(base && stride && base.type().is_integral() && base.type().is_scalar() && base.type() == stride.type(),
-                  "a ramp needs a scalar integer base and a stride of the same type");
+  TENSMITH_ICHECK(
+      base && stride && base.type().is_integral() && base.type().is_scalar() && base.type() == stride.type(),
+      "a ramp needs a scalar integer base and a stride of the same type");
   TENSMITH_ICHECK(lanes >= 1 && lanes <= 65535, fmt::format("a ramp of {} lanes", lanes));
   if (lanes == 1) return base;
   return make_node<Ramp>(ExprNode{ExprKind::kRamp, base.type().with_lanes(lanes)}, base, stride);
@@ -212,8 +214,9 @@ Expr make_reduce(ReduceOp op, std::span<const ReduceAxis> axes, Expr value) {
 
 Stmt make_for(VarRef var, Expr extent, LoopKind kind, Stmt body) {
   TENSMITH_ICHECK(var != nullptr && var->type.is_integral(), "a loop needs an integer variable");
-  TENSMITH_ICHECK(extent && extent.type() == var->type,
-                  fmt::format("the extent of loop '{}' has not the variable's type {}", var->name, to_string(var->type)));
+  TENSMITH_ICHECK(
+      extent && extent.type() == var->type,
+      fmt::format("the extent of loop '{}' has not the variable's type {}", var->name, to_string(var->type)));
   TENSMITH_ICHECK(body, fmt::format("loop '{}' has no body", var->name));
   return make_node<For>(StmtNode{StmtKind::kFor}, var, extent, kind, body);
 }

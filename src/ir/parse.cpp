@@ -165,8 +165,8 @@ class Parser : public ExprParser {
     const size_t extent_offset = offset();
     const Expr extent = expression(var->type);
     if (extent.type() != var->type) {
-      fail(extent_offset, fmt::format("the extent is {} and the loop variable {}", to_string(extent.type()),
-                                      to_string(var->type)));
+      fail(extent_offset,
+           fmt::format("the extent is {} and the loop variable {}", to_string(extent.type()), to_string(var->type)));
     }
     expect(")");
     expect(":");
@@ -185,8 +185,8 @@ class Parser : public ExprParser {
     const size_t value_offset = offset();
     const Expr value = expression(var->type);
     if (value.type() != var->type) {
-      fail(value_offset, fmt::format("the value is {} and '{}' is {}", to_string(value.type()), name,
-                                     to_string(var->type)),
+      fail(value_offset,
+           fmt::format("the value is {} and '{}' is {}", to_string(value.type()), name, to_string(var->type)),
            "annotate the variable, as in 'let x: float32 = ...'");
     }
     expect(":");

@@ -85,7 +85,8 @@ class Comparison {
         },
         [&](const If& n) {
           const auto* m = b.as<If>();
-          return equal(n.condition, m->condition) && equal(n.then_case, m->then_case) && equal(n.else_case, m->else_case);
+          return equal(n.condition, m->condition) && equal(n.then_case, m->then_case) &&
+                 equal(n.else_case, m->else_case);
         },
         [&](const Let& n) {
           const auto* m = b.as<Let>();

@@ -9,16 +9,25 @@ namespace tensmith {
 namespace {
 
 constexpr auto kReserved = std::to_array<std::string_view>({
-    "abs", "alloc", "and",  "broadcast", "ceil", "else",     "erf",      "exp",  "false",  "floor",  "fma",  "for",     "func",
-    "global", "if", "in",   "into",      "let",  "local",    "log",      "max",  "min",    "not",    "or",   "out",     "parallel",
-    "pass", "pow",  "prefetch", "ramp",  "round", "select",  "shared",   "sqrt", "strides", "sum",   "tanh", "true",    "unrolled",
-    "vectorized",
+    "abs",   "alloc",  "and",    "broadcast", "ceil",    "else",     "erf",  "exp",  "false",    "floor",
+    "fma",   "for",    "func",   "global",    "if",      "in",       "into", "let",  "local",    "log",
+    "max",   "min",    "not",    "or",        "out",     "parallel", "pass", "pow",  "prefetch", "ramp",
+    "round", "select", "shared", "sqrt",      "strides", "sum",      "tanh", "true", "unrolled", "vectorized",
 });
 
 constexpr auto kSuffixes = std::to_array<std::pair<std::string_view, DataType>>({
-    {"i8", int_type(8)},     {"i16", int_type(16)},    {"i32", int_type(32)},   {"i64", int_type(64)},
-    {"u8", uint_type(8)},    {"u16", uint_type(16)},   {"u32", uint_type(32)},  {"u64", uint_type(64)},
-    {"f16", float_type(16)}, {"bf16", bfloat_type()}, {"f32", float_type(32)}, {"f64", float_type(64)},
+    {"i8", int_type(8)},
+    {"i16", int_type(16)},
+    {"i32", int_type(32)},
+    {"i64", int_type(64)},
+    {"u8", uint_type(8)},
+    {"u16", uint_type(16)},
+    {"u32", uint_type(32)},
+    {"u64", uint_type(64)},
+    {"f16", float_type(16)},
+    {"bf16", bfloat_type()},
+    {"f32", float_type(32)},
+    {"f64", float_type(64)},
 });
 
 }  // namespace

@@ -12,9 +12,9 @@ namespace tensmith {
 namespace {
 
 constexpr std::pair<const char*, DataType> kElementTypes[] = {
-    {"int8", int_type(8)},      {"int16", int_type(16)},       {"int32", int_type(32)},   {"int64", int_type(64)},
-    {"uint8", uint_type(8)},    {"uint16", uint_type(16)},     {"uint32", uint_type(32)}, {"uint64", uint_type(64)},
-    {"bool", bool_type()},      {"float16", float_type(16)},   {"bfloat16", bfloat_type()}, {"float32", float_type(32)},
+    {"int8", int_type(8)},       {"int16", int_type(16)},     {"int32", int_type(32)},     {"int64", int_type(64)},
+    {"uint8", uint_type(8)},     {"uint16", uint_type(16)},   {"uint32", uint_type(32)},   {"uint64", uint_type(64)},
+    {"bool", bool_type()},       {"float16", float_type(16)}, {"bfloat16", bfloat_type()}, {"float32", float_type(32)},
     {"float64", float_type(64)},
 };
 
@@ -30,7 +30,7 @@ constexpr std::pair<const char*, DataType> kElementTypes[] = {
 }  // namespace
 
 std::string to_string(DataType type) {
-  std::string_view name = type.is_float() ? (type.code == TypeCode::kBFloat ? "bfloat" : "float")
+  std::string_view name = type.is_float()  ? (type.code == TypeCode::kBFloat ? "bfloat" : "float")
                           : type.is_uint() ? "uint"
                           : type.is_bool() ? "bool"
                                            : "int";

@@ -86,8 +86,9 @@ class Verifier {
     }
     const size_t expected = stage_ == VerifyStage::kLoopNest ? buffer->shape.size() : 1;
     if (indices.size() != expected) {
-      report(fmt::format("buffer '{}' is accessed with {} indices, {} expected", buffer->name, indices.size(), expected),
-             excerpt());
+      report(
+          fmt::format("buffer '{}' is accessed with {} indices, {} expected", buffer->name, indices.size(), expected),
+          excerpt());
     }
   }
 
@@ -107,9 +108,9 @@ class Verifier {
 
   bool has_missing_part(Expr e) {
     return match(
-        e, [](const IntImm&) { return false; }, [](const FloatImm&) { return false; },
-        [](const Var&) { return false; }, [](const Cast& n) { return !n.value; },
-        [](const Binary& n) { return !n.a || !n.b; }, [](const Not& n) { return !n.value; },
+        e, [](const IntImm&) { return false; }, [](const FloatImm&) { return false; }, [](const Var&) { return false; },
+        [](const Cast& n) { return !n.value; }, [](const Binary& n) { return !n.a || !n.b; },
+        [](const Not& n) { return !n.value; },
         [](const Select& n) { return !n.condition || !n.if_true || !n.if_false; },
         [](const Load& n) { return n.buffer == nullptr || has_empty(n.indices); },
         [](const Ramp& n) { return !n.base || !n.stride; }, [](const Broadcast& n) { return !n.value; },
@@ -237,7 +238,9 @@ class Verifier {
 
 }  // namespace
 
-std::vector<Problem> find_problems(const Function& function, VerifyStage stage) { return Verifier(stage).run(function); }
+std::vector<Problem> find_problems(const Function& function, VerifyStage stage) {
+  return Verifier(stage).run(function);
+}
 
 void verify(const Function& function, VerifyStage stage) {
   const std::vector<Problem> problems = find_problems(function, stage);

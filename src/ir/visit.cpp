@@ -76,7 +76,8 @@ class FreshCopy {
       const Array<Expr> indices = map_array(prefetch->indices, [&](Expr e) { return (*this)(e); });
       return make_prefetch(renamed(prefetch->buffer), indices, prefetch->locality);
     }
-    return map_children(s, [&](Expr e) { return (*this)(e); }, [&](Stmt c) { return (*this)(c); });
+    return map_children(
+        s, [&](Expr e) { return (*this)(e); }, [&](Stmt c) { return (*this)(c); });
   }
 
  private:
@@ -118,9 +119,11 @@ class FreshCopy {
 
 bool binds_anything(Stmt s) {
   bool binds = false;
-  walk(s, [](Expr) {}, [&](Stmt x) {
-    binds = binds || x.kind() == StmtKind::kFor || x.kind() == StmtKind::kLet || x.kind() == StmtKind::kAllocate;
-  });
+  walk(
+      s, [](Expr) {},
+      [&](Stmt x) {
+        binds = binds || x.kind() == StmtKind::kFor || x.kind() == StmtKind::kLet || x.kind() == StmtKind::kAllocate;
+      });
   return binds;
 }
 

@@ -43,7 +43,8 @@ ChosenConfig best_config(const Task& task, const Database* database, bool flushe
     Config config = task.space.from_values(lookup.record->knobs);
     const std::optional<Invalid> invalid = task.space.check(config);
     if (!invalid) {
-      return {std::move(config), lookup.source == Lookup::Source::kExact ? Source::kRecord : Source::kNearest, lookup.note};
+      return {std::move(config), lookup.source == Lookup::Source::kExact ? Source::kRecord : Source::kNearest,
+              lookup.note};
     }
     problem = invalid->reason;
   } catch (const UserError& e) {

@@ -18,16 +18,20 @@ struct FreeRuntimeMemory {
 using RuntimeMemory = std::unique_ptr<void, FreeRuntimeMemory>;
 
 OperandInfo info_of(Buffer buffer) {
-  return {std::string(buffer->name), buffer->type, {buffer->shape.begin(), buffer->shape.end()},
+  return {std::string(buffer->name),
+          buffer->type,
+          {buffer->shape.begin(), buffer->shape.end()},
           buffer_size(buffer) * buffer->type.element_bytes()};
 }
 
 void check_pointer(const OperandInfo& operand, const void* data) {
   if (data == nullptr) {
-    throw UserError(fmt::format("operand '{}' is missing", operand.name), "pass a pointer, or set an input that does not change");
+    throw UserError(fmt::format("operand '{}' is missing", operand.name),
+                    "pass a pointer, or set an input that does not change");
   }
   if (reinterpret_cast<uintptr_t>(data) % 64 != 0) {
-    throw UserError(fmt::format("operand '{}' is not aligned to 64 bytes", operand.name), "use tensmith_alloc or runtime/buffer.h");
+    throw UserError(fmt::format("operand '{}' is not aligned to 64 bytes", operand.name),
+                    "use tensmith_alloc or runtime/buffer.h");
   }
 }
 
@@ -46,8 +50,8 @@ struct Operator::Impl {
   LoadedModule code;
   PackedEntry entry;
   std::vector<RuntimeMemory> packed;
-  std::vector<bool> is_packed;            ///< per packed operand: it has been filled
-  std::vector<const void*> set_inputs;    ///< null where not set
+  std::vector<bool> is_packed;          ///< per packed operand: it has been filled
+  std::vector<const void*> set_inputs;  ///< null where not set
   std::vector<void*> arguments;
 };
 
@@ -76,7 +80,8 @@ Operator::Operator(const Workload& workload, const Target& target, int threads, 
   }
   LoadedModule code = load(built.module);
   const PackedEntry entry = code.packed_entry(built.module.function);
-  impl_ = std::make_unique<Impl>(Impl{{}, {}, std::move(config), std::move(built.module), std::move(code), entry, {}, {}, {}, {}});
+  impl_ = std::make_unique<Impl>(
+      Impl{{}, {}, std::move(config), std::move(built.module), std::move(code), entry, {}, {}, {}, {}});
   for (const Tensor& input : program.inputs) impl_->inputs.push_back(info_of(input->buffer));
   for (const Tensor& output : program.outputs) impl_->outputs.push_back(info_of(output->buffer));
   for (uint64_t bytes : impl_->module.packed_bytes) {

@@ -72,15 +72,14 @@ class Conv2dTemplate {
     space.add_constraint("the unrolled body is too large", [knobs](const ConfigSpace& s, const Config& c) {
       constexpr int64_t kMaxMultiplyAdds = 2048;
       const int64_t columns = knobs.unroll_s >= 0 && s.get(c, knobs.unroll_s) != 0 ? 3 : 1;
-      return s.get(c, knobs.nv) * s.get(c, knobs.tile_oh) * s.get(c, knobs.tile_ow) * s.get(c, knobs.unroll_c) * columns <=
+      return s.get(c, knobs.nv) * s.get(c, knobs.tile_oh) * s.get(c, knobs.tile_ow) * s.get(c, knobs.unroll_c) *
+                 columns <=
              kMaxMultiplyAdds;
     });
     task.default_config = default_config(space);
   }
 
-  Schedule instantiate(const ConfigSpace& space, const Config& config) const {
-    return schedule(read(space, config));
-  }
+  Schedule instantiate(const ConfigSpace& space, const Config& config) const { return schedule(read(space, config)); }
 
  private:
   Knob vectors_knob() const {
@@ -159,8 +158,8 @@ class Conv2dTemplate {
 
   /// Loops of the output stage around and inside the register tile.
   struct OutLoops {
-    AxisId n, k_tile, oh, ow;        ///< k_tile: one iteration a channel tile
-    std::vector<AxisId> channels;    ///< inside the tile: all but the last unrolled, the last vectorized
+    AxisId n, k_tile, oh, ow;      ///< k_tile: one iteration a channel tile
+    std::vector<AxisId> channels;  ///< inside the tile: all but the last unrolled, the last vectorized
   };
 
   Schedule schedule(const Choice& choice) const {

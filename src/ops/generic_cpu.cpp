@@ -30,13 +30,15 @@ class GenericTemplate {
     for (const Tensor& stage : program_.stages) {
       StageKnobs knobs;
       const std::string name(stage->buffer->name);
-      const bool is_output = std::find(program_.outputs.begin(), program_.outputs.end(), stage) != program_.outputs.end();
+      const bool is_output =
+          std::find(program_.outputs.begin(), program_.outputs.end(), stage) != program_.outputs.end();
       if (stage->reduce.empty() && !is_output) {
         knobs.inline_stage = space.add(bool_knob(name + ".inline"));
       }
       const size_t rank = stage->axes.size();
       if (rank >= 1) {
-        knobs.vectors = space.add(clamped_knob(name + ".vectors", {0, 1, 2, 4}, stage->axes[rank - 1].extent / lanes(stage)));
+        knobs.vectors =
+            space.add(clamped_knob(name + ".vectors", {0, 1, 2, 4}, stage->axes[rank - 1].extent / lanes(stage)));
       }
       if (rank >= 2) {
         knobs.tile = space.add(clamped_knob(name + ".tile", {1, 2, 3, 4, 6, 8}, stage->axes[rank - 2].extent));
@@ -49,8 +51,11 @@ class GenericTemplate {
     }
     task.default_config = space.at(0);
     for (const StageKnobs& knobs : knobs_) {
-      for (const auto& [knob, value] : {std::pair{knobs.inline_stage, 1}, {knobs.vectors, 1}, {knobs.tile, 4},
-                                        {knobs.accumulate, 1}, {knobs.unroll, 2}}) {
+      for (const auto& [knob, value] : {std::pair{knobs.inline_stage, 1},
+                                        {knobs.vectors, 1},
+                                        {knobs.tile, 4},
+                                        {knobs.accumulate, 1},
+                                        {knobs.unroll, 2}}) {
         if (knob >= 0) {
           choose(space, task.default_config, knob, value);
         }

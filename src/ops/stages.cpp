@@ -129,7 +129,8 @@ MatmulStages make_matmul(const Matmul& m) {
   if (m.epilogue != Epilogue::kNone) {
     s.out = compute(
         "out", shape,
-        [&](std::span<const Axis> i) { return apply_epilogue(s.product(i[0], i[1]), m.epilogue, s.bias, i[1]); }, kNames);
+        [&](std::span<const Axis> i) { return apply_epilogue(s.product(i[0], i[1]), m.epilogue, s.bias, i[1]); },
+        kNames);
   }
   std::vector<Tensor> inputs{s.a, s.b};
   if (s.bias) {

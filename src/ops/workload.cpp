@@ -27,7 +27,8 @@ struct Field {
   std::string_view value;
 };
 
-[[noreturn]] void fail(std::string_view text, std::string_view part, const std::string& why, const std::string& hint = {}) {
+[[noreturn]] void fail(std::string_view text, std::string_view part, const std::string& why,
+                       const std::string& hint = {}) {
   const size_t position = part.data() >= text.data() ? static_cast<size_t>(part.data() - text.data()) : 0;
   throw UserError(fmt::format("workload '{}', at position {}: {}", text, position + 1, why), hint);
 }
@@ -121,7 +122,8 @@ class FieldReader {
   /// Every field must have been taken; `known` is for the hint.
   void finish(std::string_view operation, std::string_view known) {
     for (const Field& field : fields_) {
-      fail(whole_, field.key, fmt::format("'{}' is no field of {}", field.key, operation), fmt::format("fields are {}", known));
+      fail(whole_, field.key, fmt::format("'{}' is no field of {}", field.key, operation),
+           fmt::format("fields are {}", known));
     }
   }
 
@@ -188,7 +190,8 @@ void read_fields(std::string_view text, std::string_view fields, Conv2d& c) {
   }
   if ((c.h > 0 && padded_h < kernel_h) || (c.w > 0 && padded_w < kernel_w)) {
     fail(text, text,
-         fmt::format("the kernel spans {}x{}, more than the padded input of {}x{}", kernel_h, kernel_w, padded_h, padded_w),
+         fmt::format("the kernel spans {}x{}, more than the padded input of {}x{}", kernel_h, kernel_w, padded_h,
+                     padded_w),
          "enlarge the input or the padding");
   }
 }
@@ -262,11 +265,11 @@ std::string pair_text(int64_t a, int64_t b) { return a == b ? fmt::format("{}", 
 
 std::string text_of(const Conv2d& c) {
   const bool even = c.pad_top == c.pad_left && c.pad_top == c.pad_bottom && c.pad_top == c.pad_right;
-  const std::string pad =
-      even ? fmt::format("{}", c.pad_top) : fmt::format("{}:{}:{}:{}", c.pad_top, c.pad_left, c.pad_bottom, c.pad_right);
+  const std::string pad = even ? fmt::format("{}", c.pad_top)
+                               : fmt::format("{}:{}:{}:{}", c.pad_top, c.pad_left, c.pad_bottom, c.pad_right);
   return fmt::format(
-      "conv2d:n={},c={},h={},w={},k={},r={},s={},stride={},pad={},dilation={},layout={},weights={},type={},epilogue={}", c.n,
-      c.c, c.h, c.w, c.k, c.r, c.s, pair_text(c.stride_h, c.stride_w), pad, pair_text(c.dilation_h, c.dilation_w),
+      "conv2d:n={},c={},h={},w={},k={},r={},s={},stride={},pad={},dilation={},layout={},weights={},type={},epilogue={}",
+      c.n, c.c, c.h, c.w, c.k, c.r, c.s, pair_text(c.stride_h, c.stride_w), pad, pair_text(c.dilation_h, c.dilation_w),
       kLayoutNames[static_cast<size_t>(c.layout)], kWeightsNames[static_cast<size_t>(c.weights)], to_string(c.type),
       kEpilogueNames[static_cast<size_t>(c.epilogue)]);
 }
@@ -305,7 +308,8 @@ double definition_flops(const Program& program) {
       terms *= static_cast<double>(axis.extent);
     }
     const auto* reduce = stage->body.as<Reduce>();
-    total += points * terms * (count_flops(reduce != nullptr ? reduce->value : stage->body) + (reduce != nullptr ? 1 : 0));
+    total +=
+        points * terms * (count_flops(reduce != nullptr ? reduce->value : stage->body) + (reduce != nullptr ? 1 : 0));
   }
   return total;
 }
@@ -319,7 +323,8 @@ std::string to_string(const Workload& workload) {
 double flop_count(const Workload& workload) {
   if (const auto* c = std::get_if<Conv2d>(&workload.op)) {
     return 2.0 * static_cast<double>(c->n) * static_cast<double>(c->k) * static_cast<double>(c->out_h()) *
-           static_cast<double>(c->out_w()) * static_cast<double>(c->c) * static_cast<double>(c->r) * static_cast<double>(c->s);
+           static_cast<double>(c->out_w()) * static_cast<double>(c->c) * static_cast<double>(c->r) *
+           static_cast<double>(c->s);
   }
   if (const auto* m = std::get_if<Matmul>(&workload.op)) {
     return 2.0 * static_cast<double>(m->m) * static_cast<double>(m->n) * static_cast<double>(m->k);

@@ -7,16 +7,11 @@ namespace {
 bool is_element_type(tensmith_dtype dtype) {
   switch (dtype.code) {
     case TENSMITH_TYPE_INT:
-    case TENSMITH_TYPE_UINT:
-      return dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
-    case TENSMITH_TYPE_FLOAT:
-      return dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
-    case TENSMITH_TYPE_BFLOAT:
-      return dtype.bits == 16;
-    case TENSMITH_TYPE_BOOL:
-      return dtype.bits == 8;
-    default:
-      return false;
+    case TENSMITH_TYPE_UINT: return dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
+    case TENSMITH_TYPE_FLOAT: return dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
+    case TENSMITH_TYPE_BFLOAT: return dtype.bits == 16;
+    case TENSMITH_TYPE_BOOL: return dtype.bits == 8;
+    default: return false;
   }
 }
 

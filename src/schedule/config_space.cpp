@@ -81,7 +81,8 @@ Knob split_knob(std::string name, int64_t extent, int parts, int64_t max_inner) 
 }
 
 uint64_t hash_value(const Config& config) {
-  return hash_bytes(std::string_view(reinterpret_cast<const char*>(config.choices.data()), config.choices.size() * sizeof(uint16_t)));
+  return hash_bytes(
+      std::string_view(reinterpret_cast<const char*>(config.choices.data()), config.choices.size() * sizeof(uint16_t)));
 }
 
 int ConfigSpace::add(Knob knob) {
@@ -98,8 +99,9 @@ int ConfigSpace::add(Knob knob) {
   for (size_t i = 0; i < knob.choices.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (knob.choices[i] == knob.choices[j]) {
-        throw UserError(fmt::format("config space: knob '{}' lists {} twice", knob.name, tensmith::to_string(knob.choices[i])),
-                        "choices must be distinct");
+        throw UserError(
+            fmt::format("config space: knob '{}' lists {} twice", knob.name, tensmith::to_string(knob.choices[i])),
+            "choices must be distinct");
       }
     }
   }

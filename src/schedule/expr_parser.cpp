@@ -42,9 +42,9 @@ struct IntrinsicName {
   Intrinsic intrinsic;
 };
 constexpr IntrinsicName kIntrinsics[] = {
-    {"exp", Intrinsic::kExp},     {"log", Intrinsic::kLog},   {"sqrt", Intrinsic::kSqrt},   {"tanh", Intrinsic::kTanh},
-    {"erf", Intrinsic::kErf},     {"abs", Intrinsic::kAbs},   {"floor", Intrinsic::kFloor}, {"ceil", Intrinsic::kCeil},
-    {"round", Intrinsic::kRound}, {"pow", Intrinsic::kPow},   {"fma", Intrinsic::kFma},
+    {"exp", Intrinsic::kExp},     {"log", Intrinsic::kLog}, {"sqrt", Intrinsic::kSqrt},   {"tanh", Intrinsic::kTanh},
+    {"erf", Intrinsic::kErf},     {"abs", Intrinsic::kAbs}, {"floor", Intrinsic::kFloor}, {"ceil", Intrinsic::kCeil},
+    {"round", Intrinsic::kRound}, {"pow", Intrinsic::kPow}, {"fma", Intrinsic::kFma},
 };
 
 struct OperatorName {
@@ -52,9 +52,9 @@ struct OperatorName {
   BinaryOp op;
 };
 constexpr OperatorName kOperators[] = {
-    {"+", BinaryOp::kAdd},  {"-", BinaryOp::kSub}, {"*", BinaryOp::kMul}, {"/", BinaryOp::kDiv}, {"%", BinaryOp::kMod},
-    {"==", BinaryOp::kEq},  {"!=", BinaryOp::kNe}, {"<", BinaryOp::kLt},  {"<=", BinaryOp::kLe}, {">", BinaryOp::kGt},
-    {">=", BinaryOp::kGe},  {"and", BinaryOp::kAnd}, {"or", BinaryOp::kOr},
+    {"+", BinaryOp::kAdd}, {"-", BinaryOp::kSub},   {"*", BinaryOp::kMul}, {"/", BinaryOp::kDiv}, {"%", BinaryOp::kMod},
+    {"==", BinaryOp::kEq}, {"!=", BinaryOp::kNe},   {"<", BinaryOp::kLt},  {"<=", BinaryOp::kLe}, {">", BinaryOp::kGt},
+    {">=", BinaryOp::kGe}, {"and", BinaryOp::kAnd}, {"or", BinaryOp::kOr},
 };
 
 class Builder {
@@ -175,7 +175,8 @@ class Builder {
     if (const auto it = extents.find(name); it != extents.end()) {
       return it->second;
     }
-    fail_at(text_, position, fmt::format("the extent of index '{}' is unknown: no dimension is indexed by it alone", name),
+    fail_at(text_, position,
+            fmt::format("the extent of index '{}' is unknown: no dimension is indexed by it alone", name),
             fmt::format("give it: --extent {}=N", name));
   }
 
@@ -265,7 +266,8 @@ class Builder {
         for (const Node& child : node.children) {
           const Value index = value(child);
           if (!index.expr.type().is_integral()) {
-            fail_at(text_, child.position, fmt::format("an index of '{}' is {}", node.text, to_string(index.expr.type())),
+            fail_at(text_, child.position,
+                    fmt::format("an index of '{}' is {}", node.text, to_string(index.expr.type())),
                     "indices are integers");
           }
           indices.push_back(make_cast(kInt64, index.expr));
@@ -326,7 +328,8 @@ class Builder {
     const auto need_arguments = [&](size_t count) {
       if (node.children.size() != count) {
         fail_at(text_, node.position,
-                fmt::format("{} takes {} argument{}, not {}", node.text, count, count == 1 ? "" : "s", node.children.size()));
+                fmt::format("{} takes {} argument{}, not {}", node.text, count, count == 1 ? "" : "s",
+                            node.children.size()));
       }
     };
     if (node.text == "select") {
@@ -343,7 +346,8 @@ class Builder {
       Value a = value(node.children[0]);
       Value b = value(node.children[1]);
       unify(a, b, node);
-      return {make_binary(node.text == "min" ? BinaryOp::kMin : BinaryOp::kMax, a.expr, b.expr), a.literal && b.literal};
+      return {make_binary(node.text == "min" ? BinaryOp::kMin : BinaryOp::kMax, a.expr, b.expr),
+              a.literal && b.literal};
     }
     for (const IntrinsicName& entry : kIntrinsics) {
       if (entry.name == node.text) {
@@ -427,7 +431,8 @@ class Builder {
 
   void need_bool(const Value& v, const Node& node) {
     if (!v.expr.type().is_bool()) {
-      fail_at(text_, node.position, fmt::format("expected a condition, found a value of type {}", to_string(v.expr.type())),
+      fail_at(text_, node.position,
+              fmt::format("expected a condition, found a value of type {}", to_string(v.expr.type())),
               "write a comparison such as y >= 1");
     }
   }

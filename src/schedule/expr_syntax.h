@@ -29,7 +29,8 @@ struct Definition {
 };
 
 /// Throws UserError at `position` of `text`: message, line:column, the line and a caret.
-[[noreturn]] void fail_at(std::string_view text, size_t position, const std::string& message, const std::string& hint = {});
+[[noreturn]] void fail_at(std::string_view text, size_t position, const std::string& message,
+                          const std::string& hint = {});
 
 /// Parses `text` into definitions. Throws UserError.
 std::vector<Definition> parse_definitions(std::string_view text);

@@ -297,7 +297,8 @@ Expr LinearPool::atom_expr(int32_t id) {
   if (!atoms_[id].expr) {
     const Atom n = atoms_[id];
     const Expr dividend = to_expr(n.form);
-    atoms_[id].expr = make_binary(n.kind == Kind::kDiv ? BinaryOp::kDiv : BinaryOp::kMod, dividend, make_index(n.number));
+    atoms_[id].expr =
+        make_binary(n.kind == Kind::kDiv ? BinaryOp::kDiv : BinaryOp::kMod, dividend, make_index(n.number));
   }
   return atoms_[id].expr;
 }

@@ -9,9 +9,9 @@
 /// Linear forms of index expressions, as loops and regions are made from them.
 ///
 /// The general analyses of ir/arith work on expressions; a candidate's nest is built from numbers instead, so that no
-/// expression has to be made, taken apart and simplified again. A form is sum(coef * atom) + constant with atoms in rising
-/// order; atoms are loop variables, axes of a stage (whose forms are known), and divisions and modulos that do not dissolve.
-/// Forms live in the pool that made them; clear() forgets all and keeps the memory.
+/// expression has to be made, taken apart and simplified again. A form is sum(coef * atom) + constant with atoms in
+/// rising order; atoms are loop variables, axes of a stage (whose forms are known), and divisions and modulos that do
+/// not dissolve. Forms live in the pool that made them; clear() forgets all and keeps the memory.
 
 namespace tensmith {
 
@@ -72,6 +72,7 @@ class LinearPool {
   int depth(Linear a) const;
   int atom_depth(int32_t id) const { return atoms_[id].depth; }
   Expr to_expr(Linear a);
+  /// Valid until a form is made.
   std::span<const LinearPart> parts(Linear a) const { return {parts_.data() + a.begin, a.count}; }
 
  private:

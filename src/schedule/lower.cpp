@@ -52,8 +52,8 @@ Function lower_function(Function f, const LowerOptions& options) {
   const auto run = [&](Pass pass, auto&& transform) { done(pass, f.body ? transform(f.body) : f.body); };
 
   done(Pass::kLoopNest, f.body);
-  // Guards are still conditions on loop variables, and each access still has one index per dimension, so that ranges are
-  // small and clear. Later passes would only make them harder to see.
+  // Guards are still conditions on loop variables, and each access still has one index per dimension, so that ranges
+  // are small and clear. Later passes would only make them harder to see.
   run(Pass::kPartition, [](Stmt s) { return partition_loops(s); });
   // Before vectorizing, which needs the distance in memory between the lanes of an access.
   run(Pass::kFlatten, [](Stmt s) { return flatten_storage(s); });

@@ -59,7 +59,8 @@ Function NestBuilder::pack_function(StageId id) {
   return out;
 }
 
-// ---- a stage ----------------------------------------------------------------------------------------------------------
+// ---- a stage
+// ----------------------------------------------------------------------------------------------------------
 
 Stmt NestBuilder::emit_stage(StageId id) {
   const ScheduleStage& s = schedule_->stage(id);
@@ -126,9 +127,9 @@ bool has_load(Expr e) {
 
 }  // namespace
 
-/// The statement inside all loops. Appends the conditions under which a sum's term is not zero. Empty when it never runs.
-std::optional<Stmt> NestBuilder::update_of(StageId id, int first_reduce, Conditions& conditions,
-                                           std::string* problem) {
+/// The statement inside all loops. Appends the conditions under which a sum's term is not zero. Empty when it never
+/// runs.
+std::optional<Stmt> NestBuilder::update_of(StageId id, int first_reduce, Conditions& conditions, std::string* problem) {
   const ScheduleStage& s = schedule_->stage(id);
   const StagePlan& p = plans_[index_of(id)];
   const int loops = static_cast<int>(s.leaves.size());
@@ -247,7 +248,8 @@ Stmt NestBuilder::emit_inside(StageId id, int position, Stmt body) {
   return body;
 }
 
-// ---- expressions --------------------------------------------------------------------------------------------------------
+// ---- expressions
+// --------------------------------------------------------------------------------------------------------
 
 namespace {
 

@@ -37,8 +37,8 @@ class NestBuilder {
   };
   struct Condition {
     Expr expr;
-    int position;         ///< of the loop right inside which it stands, -1: around all loops
-    bool reads = false;   ///< it loads, which only what stands before it makes safe
+    int position;        ///< of the loop right inside which it stands, -1: around all loops
+    bool reads = false;  ///< it loads, which only what stands before it makes safe
   };
   using Conditions = InlineVector<Condition, 16>;
   using Indices = InlineVector<Expr, 8>;
@@ -48,9 +48,9 @@ class NestBuilder {
   };
   struct StagePlan {
     bool live = false;
-    bool needed = false;              ///< some region was asked for
-    int depth = 0;                    ///< loops around the stage
-    Buffer buffer = nullptr;          ///< as the nest has it
+    bool needed = false;      ///< some region was asked for
+    int depth = 0;            ///< loops around the stage
+    Buffer buffer = nullptr;  ///< as the nest has it
     std::vector<Dim> region;
     std::vector<int64_t> extents;     ///< per axis
     std::vector<int32_t> loop_atoms;  ///< per loop; -1 for a unit loop that is left out
@@ -105,7 +105,7 @@ class NestBuilder {
   std::vector<VarRef> init_vars_;
   std::vector<Guard> init_guards_;
   StageId current_{};
-  int seen_depth_ = 0;          ///< deepest loop in the expressions made since it was last reset
+  int seen_depth_ = 0;  ///< deepest loop in the expressions made since it was last reset
   bool planning_ = false;
 };
 

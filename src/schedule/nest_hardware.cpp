@@ -12,7 +12,8 @@ namespace tensmith {
 
 using Where = ScheduleStage::Where;
 
-// ---- prefetch -----------------------------------------------------------------------------------------------------------
+// ---- prefetch
+// -----------------------------------------------------------------------------------------------------------
 
 Stmt NestBuilder::emit_prefetch(StageId id, const SchedulePrefetch& prefetch, int position) {
   const ScheduleStage& s = schedule_->stage(id);
@@ -122,7 +123,8 @@ Stmt NestBuilder::prefetch_region(StageId tensor, std::span<const Dim> region, i
   return body;
 }
 
-// ---- tensorize ----------------------------------------------------------------------------------------------------------
+// ---- tensorize
+// ----------------------------------------------------------------------------------------------------------
 
 std::string NestBuilder::tensorize_problem(StageId id) {
   const StagePlan& p = plans_[index_of(id)];
@@ -158,13 +160,15 @@ Stmt NestBuilder::emit_tensorized(StageId id, int position, ReduceOp op, Expr te
   }
   for (int i = position; i < loops; ++i) {
     if (s.axes[s.leaves[i]].reduce) {
-      problem = fmt::format("loop {} is a reduction loop: the reduction stands outside the outer product", loop_name(i));
+      problem =
+          fmt::format("loop {} is a reduction loop: the reduction stands outside the outer product", loop_name(i));
       return {};
     }
   }
   const int64_t lanes = p.extents[s.leaves[loops - 1]];
   if (lanes != kLanes) {
-    problem = fmt::format("loop {} has {} iterations where it is computed, not {}", loop_name(loops - 1), lanes, kLanes);
+    problem =
+        fmt::format("loop {} has {} iterations where it is computed, not {}", loop_name(loops - 1), lanes, kLanes);
     return {};
   }
   const auto* product = term.as<Binary>();
@@ -234,7 +238,8 @@ Stmt NestBuilder::emit_tensorized(StageId id, int position, ReduceOp op, Expr te
     return {};
   }
   if (a.elsewhere || a.last_stride != 0) {
-    problem = fmt::format("factor '{}' depends on {} too (stride {})", a.buffer->name, loop_name(loops - 1), a.last_stride);
+    problem =
+        fmt::format("factor '{}' depends on {} too (stride {})", a.buffer->name, loop_name(loops - 1), a.last_stride);
     return {};
   }
 

@@ -133,9 +133,7 @@ void NestBuilder::axis_extents(const ScheduleStage& s, StagePlan& p) const {
   for (size_t i = 0; i < s.axes.size(); ++i) {
     const ScheduleAxis& axis = s.axes[i];
     switch (axis.from) {
-      case From::kDomain:
-        p.extents[i] = axis.reduce ? axis.extent : p.region[axis.a].extent;
-        break;
+      case From::kDomain: p.extents[i] = axis.reduce ? axis.extent : p.region[axis.a].extent; break;
       case From::kSplitOuter: {
         const ScheduleAxis& parent = s.axes[axis.a];
         const int64_t extent = p.extents[axis.a];
@@ -229,7 +227,8 @@ void NestBuilder::axis_values(const ScheduleStage& s, const StagePlan& p, std::s
         reach_[i] = p.extents[i] - 1;
         break;
     }
-    if ((axis.from == From::kDomain || axis.from == From::kFuse) && axis.into == Into::kSplit && reach_[i] >= p.extents[i]) {
+    if ((axis.from == From::kDomain || axis.from == From::kFuse) && axis.into == Into::kSplit &&
+        reach_[i] >= p.extents[i]) {
       guards.push_back({values_[i], p.extents[i], false, false, axis.reduce});
     }
   }
@@ -317,7 +316,8 @@ Linear NestBuilder::linear(Expr e) {
   return pool_.atom(pool_.add_opaque(mapped));
 }
 
-// ---- public view ------------------------------------------------------------------------------------------------------
+// ---- public view
+// ------------------------------------------------------------------------------------------------------
 
 std::vector<StageBounds> NestBuilder::bounds() {
   std::vector<StageBounds> out(schedule_->stage_count());
@@ -327,7 +327,8 @@ std::vector<StageBounds> NestBuilder::bounds() {
     out[i].computed = true;
     for (const Dim& dim : p.region) out[i].region.push_back({pool_.to_expr(dim.min), dim.extent});
     out[i].loop_vars = p.vars;
-    for (int16_t leaf : schedule_->stage(static_cast<StageId>(i)).leaves) out[i].loop_extents.push_back(p.extents[leaf]);
+    for (int16_t leaf : schedule_->stage(static_cast<StageId>(i)).leaves)
+      out[i].loop_extents.push_back(p.extents[leaf]);
   }
   return out;
 }

@@ -13,12 +13,14 @@ void Schedule::tensorize(AxisId axis, TensorIntrinsic intrinsic) {
   constexpr auto kThis = Primitive::kTensorize;
   check_free_loop(kThis, axis);
   ScheduleStage& s = mut(axis.stage);
-  if (s.tensorized >= 0) fail(kThis, axis, fmt::format("loop {} is tensorized already", axis_name({axis.stage, s.tensorized})));
+  if (s.tensorized >= 0)
+    fail(kThis, axis, fmt::format("loop {} is tensorized already", axis_name({axis.stage, s.tensorized})));
   const int place = loop_position(axis);
   for (size_t i = place; i < s.leaves.size(); ++i) {
     const AxisId inside = {axis.stage, s.leaves[i]};
     if (s.axes[inside.index].kind != LoopKind::kSerial) {
-      fail(kThis, axis, fmt::format("loop {} inside it is {} already", axis_name(inside), to_string(s.axes[inside.index].kind)));
+      fail(kThis, axis,
+           fmt::format("loop {} inside it is {} already", axis_name(inside), to_string(s.axes[inside.index].kind)));
     }
     for (StageId other : order_) {
       if (stage(other).where == ScheduleStage::Where::kAt && stage(other).at == inside) {
@@ -26,7 +28,8 @@ void Schedule::tensorize(AxisId axis, TensorIntrinsic intrinsic) {
       }
     }
     for (const SchedulePrefetch& p : s.prefetches) {
-      if (p.at == inside.index) fail(kThis, axis, fmt::format("a prefetch is placed at loop {} inside it", axis_name(inside)));
+      if (p.at == inside.index)
+        fail(kThis, axis, fmt::format("a prefetch is placed at loop {} inside it", axis_name(inside)));
     }
   }
   s.tensorized = axis.index;
@@ -100,8 +103,8 @@ void Schedule::prefetch(StageId id, StageId tensor, AxisId at_axis, AxisId shift
     fail(kThis, at_axis, problem, "compute_at comes before prefetch");
   }
   s.prefetches.push_back(prefetch);
-  record(kThis, {static_cast<int64_t>(id), static_cast<int64_t>(tensor), at_axis.index, static_cast<int64_t>(shift.stage),
-                 shift.index, distance, locality});
+  record(kThis, {static_cast<int64_t>(id), static_cast<int64_t>(tensor), at_axis.index,
+                 static_cast<int64_t>(shift.stage), shift.index, distance, locality});
 }
 
 }  // namespace tensmith

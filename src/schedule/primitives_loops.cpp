@@ -20,8 +20,7 @@ std::pair<AxisId, AxisId> Schedule::split_axis(AxisId id, int64_t factor, bool b
                      parent.extent),
          fmt::format("use at most {}", std::max<int64_t>(parent.extent, 1)));
   }
-  const int64_t inner_extent =
-      by_parts ? std::max<int64_t>((parent.extent + factor - 1) / factor, 1) : factor;
+  const int64_t inner_extent = by_parts ? std::max<int64_t>((parent.extent + factor - 1) / factor, 1) : factor;
   ScheduleStage& s = mut(id.stage);
   const auto outer = static_cast<int16_t>(s.axes.size());
   const auto inner = static_cast<int16_t>(outer + 1);
@@ -52,7 +51,8 @@ std::pair<AxisId, AxisId> Schedule::split_nparts(AxisId axis, int64_t parts) { r
 std::array<AxisId, 4> Schedule::tile(AxisId y, AxisId x, int64_t factor_y, int64_t factor_x) {
   check_free_loop(Primitive::kSplit, x);
   if (y == x) fail(Primitive::kSplit, x, "tile names it twice");
-  if (y.stage != x.stage) fail(Primitive::kSplit, x, fmt::format("tile names an axis of stage '{}' too", name(y.stage)));
+  if (y.stage != x.stage)
+    fail(Primitive::kSplit, x, fmt::format("tile names an axis of stage '{}' too", name(y.stage)));
   if (factor_x < 1 || factor_x > std::max<int64_t>(at(x).extent, 1)) {
     split(x, factor_x);  // tells what is wrong before y is touched
   }
@@ -75,7 +75,8 @@ AxisId Schedule::fuse(AxisId outer, AxisId inner) {
          "reorder the two next to each other, the outer one first");
   }
   if (a.reduce != b.reduce) {
-    fail(Primitive::kFuse, outer, fmt::format("a dimension and a reduction axis ('{}') cannot be one loop", axis_name(inner)));
+    fail(Primitive::kFuse, outer,
+         fmt::format("a dimension and a reduction axis ('{}') cannot be one loop", axis_name(inner)));
   }
   ScheduleAxis fused;
   fused.from = ScheduleAxis::From::kFuse;

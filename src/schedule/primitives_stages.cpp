@@ -17,7 +17,8 @@ void Schedule::compute_at(StageId producer, StageId consumer, AxisId axis) {
   check_computed(Primitive::kComputeAt, consumer);
   if (axis.stage != consumer) {
     fail(Primitive::kComputeAt, producer,
-         fmt::format("the loop '{}' belongs to stage '{}', not to '{}'", axis_name(axis), name(axis.stage), name(consumer)));
+         fmt::format("the loop '{}' belongs to stage '{}', not to '{}'", axis_name(axis), name(axis.stage),
+                     name(consumer)));
   }
   compute_at(producer, axis);
 }
@@ -27,7 +28,8 @@ void Schedule::compute_at(StageId producer, AxisId axis) {
   check_computed(kThis, producer);
   check_loop(kThis, axis);
   ScheduleStage& p = mut(producer);
-  if (p.output) fail(kThis, producer, "it is an output, all of which is stored", "cache_write makes a stage that can be placed");
+  if (p.output)
+    fail(kThis, producer, "it is an output, all of which is stored", "cache_write makes a stage that can be placed");
   if (p.ahead) fail(kThis, producer, "it is packed ahead by a function of its own", "use PackWhen::kInside");
   const ScheduleStage& c = stage(axis.stage);
   if (c.ahead) fail(kThis, producer, fmt::format("'{}' is packed ahead by a function of its own", name(axis.stage)));
@@ -36,11 +38,13 @@ void Schedule::compute_at(StageId producer, AxisId axis) {
     if (stage(up).where != ScheduleStage::Where::kAt) break;
   }
   if (c.axes[axis.index].kind == LoopKind::kVectorized) {
-    fail(kThis, producer, fmt::format("loop {}.{} is vectorized: nothing can be placed inside it", name(axis.stage), axis_name(axis)));
+    fail(kThis, producer,
+         fmt::format("loop {}.{} is vectorized: nothing can be placed inside it", name(axis.stage), axis_name(axis)));
   }
   if (c.tensorized >= 0 && loop_position(axis) >= loop_position({axis.stage, c.tensorized})) {
-    fail(kThis, producer, fmt::format("loop {}.{} is part of the nest that was replaced by {}", name(axis.stage),
-                                      axis_name(axis), to_string(c.intrinsic)));
+    fail(kThis, producer,
+         fmt::format("loop {}.{} is part of the nest that was replaced by {}", name(axis.stage), axis_name(axis),
+                     to_string(c.intrinsic)));
   }
   if (!is_read(producer)) fail(kThis, producer, "no stage reads it");
   const auto where = p.where;
@@ -91,7 +95,8 @@ void Schedule::compute_inline(StageId id) {
   const Tensor tensor = s.tensor;
   for (StageId reader : order_) {
     const ScheduleStage& r = stage(reader);
-    if (r.where == ScheduleStage::Where::kInlined || std::find(r.reads.begin(), r.reads.end(), id) == r.reads.end()) continue;
+    if (r.where == ScheduleStage::Where::kInlined || std::find(r.reads.begin(), r.reads.end(), id) == r.reads.end())
+      continue;
     redefine(reader, rewrite_loads(r.tensor->body, tensor->buffer, [&](const Load& load) {
                std::vector<Binding> bindings;
                for (size_t i = 0; i < tensor->axes.size(); ++i) {
@@ -109,7 +114,8 @@ void Schedule::set_scope(StageId id, MemoryScope scope) {
   check_computed(Primitive::kSetScope, id);
   const ScheduleStage& s = stage(id);
   if ((s.output || s.ahead) && scope != MemoryScope::kGlobal) {
-    fail(Primitive::kSetScope, id, s.output ? "it is an output: its memory is the caller's" : "it is packed ahead: its memory is the caller's");
+    fail(Primitive::kSetScope, id,
+         s.output ? "it is an output: its memory is the caller's" : "it is packed ahead: its memory is the caller's");
   }
   mut(id).scope = scope;
   record(Primitive::kSetScope, {static_cast<int64_t>(id), static_cast<int64_t>(scope)});
@@ -126,7 +132,9 @@ StageId Schedule::cache_read(StageId id, MemoryScope scope, std::span<const Stag
   check_stage(kThis, id);
   const ScheduleStage& s = stage(id);
   if (s.where != ScheduleStage::Where::kRoot) {
-    fail(kThis, id, s.where == ScheduleStage::Where::kInlined ? "it was inlined into its readers" : "it is computed inside other loops",
+    fail(kThis, id,
+         s.where == ScheduleStage::Where::kInlined ? "it was inlined into its readers"
+                                                   : "it is computed inside other loops",
          "apply cache_read before compute_at and compute_inline");
   }
   std::vector<StageId> chosen(readers.begin(), readers.end());
@@ -149,9 +157,11 @@ StageId Schedule::cache_read(StageId id, MemoryScope scope, std::span<const Stag
   }
   for (StageId reader : chosen) {
     if (stage(reader).ahead) fail(kThis, id, fmt::format("its reader '{}' is packed ahead", name(reader)));
-    if (stage(reader).tensorized >= 0) fail(kThis, id, fmt::format("its reader '{}' is tensorized", name(reader)), "cache before tensorize");
+    if (stage(reader).tensorized >= 0)
+      fail(kThis, id, fmt::format("its reader '{}' is tensorized", name(reader)), "cache before tensorize");
     for (const SchedulePrefetch& p : stage(reader).prefetches) {
-      if (p.tensor == id) fail(kThis, id, fmt::format("its reader '{}' prefetches it", name(reader)), "apply cache_read before prefetch");
+      if (p.tensor == id)
+        fail(kThis, id, fmt::format("its reader '{}' prefetches it", name(reader)), "apply cache_read before prefetch");
     }
   }
   const TensorNode& source = *s.tensor.get();
@@ -241,7 +251,9 @@ ReduceValues reduce_values(const Schedule& schedule, StageId id) {
         }
         break;
       }
-      case ScheduleAxis::Into::kFuseOuter: out.values[i] = out.values[axis.to] / s.axes[s.axes[axis.to].b].extent; break;
+      case ScheduleAxis::Into::kFuseOuter:
+        out.values[i] = out.values[axis.to] / s.axes[s.axes[axis.to].b].extent;
+        break;
       case ScheduleAxis::Into::kFuseInner: out.values[i] = out.values[axis.to] % axis.extent; break;
       case ScheduleAxis::Into::kGone: break;
     }
@@ -332,7 +344,8 @@ std::optional<std::string> layout_problem(std::span<const LayoutDim> layout, std
       return fmt::format("the operand has no dimension {}", dim.axis);
     }
     if (dim.divisor < 1 || dim.modulus < 0) {
-      return fmt::format("divisor {} or modulus {} of dimension {} is out of range", dim.divisor, dim.modulus, dim.axis);
+      return fmt::format("divisor {} or modulus {} of dimension {} is out of range", dim.divisor, dim.modulus,
+                         dim.axis);
     }
   }
   for (size_t axis = 0; axis < shape.size(); ++axis) {
@@ -341,12 +354,13 @@ std::optional<std::string> layout_problem(std::span<const LayoutDim> layout, std
       if (static_cast<size_t>(dim.axis) == axis) parts.push_back(dim);
     }
     if (parts.empty()) return fmt::format("dimension {} of the operand is left out", axis);
-    std::stable_sort(parts.begin(), parts.end(), [](const LayoutDim& a, const LayoutDim& b) { return a.divisor > b.divisor; });
+    std::stable_sort(parts.begin(), parts.end(),
+                     [](const LayoutDim& a, const LayoutDim& b) { return a.divisor > b.divisor; });
     for (size_t i = 0; i < parts.size(); ++i) {
       if (i == 0 && parts[i].modulus != 0) return fmt::format("the outermost part of dimension {} has a modulus", axis);
       if (i > 0 && parts[i].divisor * parts[i].modulus != parts[i - 1].divisor) {
-        return fmt::format("the parts of dimension {} do not follow each other: divisor {} times modulus {} is not {}", axis,
-                           parts[i].divisor, parts[i].modulus, parts[i - 1].divisor);
+        return fmt::format("the parts of dimension {} do not follow each other: divisor {} times modulus {} is not {}",
+                           axis, parts[i].divisor, parts[i].modulus, parts[i - 1].divisor);
       }
     }
     if (parts.back().divisor != 1) return fmt::format("no part of dimension {} has divisor 1", axis);
@@ -366,21 +380,28 @@ StageId Schedule::layout_transform(StageId id, std::span<const LayoutDim> layout
   const ScheduleStage& s = stage(id);
   const TensorNode& source = *s.tensor.get();
   const Array<int64_t> shape = source.buffer->shape;
-  if (const auto problem = layout_problem(layout, shape)) fail(kThis, id, *problem, "cover each dimension as a mixed-radix number");
+  if (const auto problem = layout_problem(layout, shape))
+    fail(kThis, id, *problem, "cover each dimension as a mixed-radix number");
   if (s.output) fail(kThis, id, "it is an output, whose layout is the caller's");
   if (s.where != ScheduleStage::Where::kRoot) {
-    fail(kThis, id, s.where == ScheduleStage::Where::kInlined ? "it was inlined into its readers" : "it is computed inside other loops",
+    fail(kThis, id,
+         s.where == ScheduleStage::Where::kInlined ? "it was inlined into its readers"
+                                                   : "it is computed inside other loops",
          "apply layout_transform before compute_at and compute_inline");
   }
-  if (when == PackWhen::kAhead && !s.input) fail(kThis, id, "only an input can be packed ahead", "use PackWhen::kInside");
+  if (when == PackWhen::kAhead && !s.input)
+    fail(kThis, id, "only an input can be packed ahead", "use PackWhen::kInside");
   std::vector<StageId> readers;
   for (StageId reader : order_) {
     const ScheduleStage& r = stage(reader);
-    if (r.where == ScheduleStage::Where::kInlined || std::find(r.reads.begin(), r.reads.end(), id) == r.reads.end()) continue;
+    if (r.where == ScheduleStage::Where::kInlined || std::find(r.reads.begin(), r.reads.end(), id) == r.reads.end())
+      continue;
     if (r.ahead) fail(kThis, id, fmt::format("'{}' is packed from it ahead already", name(reader)));
-    if (r.tensorized >= 0) fail(kThis, id, fmt::format("its reader '{}' is tensorized", name(reader)), "transform before tensorize");
+    if (r.tensorized >= 0)
+      fail(kThis, id, fmt::format("its reader '{}' is tensorized", name(reader)), "transform before tensorize");
     for (const SchedulePrefetch& p : r.prefetches) {
-      if (p.tensor == id) fail(kThis, id, fmt::format("its reader '{}' prefetches it", name(reader)), "transform before prefetch");
+      if (p.tensor == id)
+        fail(kThis, id, fmt::format("its reader '{}' prefetches it", name(reader)), "transform before prefetch");
     }
     readers.push_back(reader);
   }
@@ -391,7 +412,8 @@ StageId Schedule::layout_transform(StageId id, std::span<const LayoutDim> layout
   std::vector<int64_t> packed_shape;
   for (const LayoutDim& dim : layout) {
     const int64_t parts = (shape[dim.axis] + dim.divisor - 1) / dim.divisor;
-    std::string hint = source.is_placeholder() ? "d" + std::to_string(dim.axis) : std::string(source.axes[dim.axis].var->name);
+    std::string hint =
+        source.is_placeholder() ? "d" + std::to_string(dim.axis) : std::string(source.axes[dim.axis].var->name);
     if (dim.divisor > 1 || dim.modulus != 0) hint += dim.divisor > 1 ? 'o' : 'i';
     const Axis axis = {make_var(hint), dim.modulus != 0 ? dim.modulus : parts};
     axes.push_back(axis);

@@ -60,9 +60,10 @@ class ReadChecker {
       return v == kNegInf ? std::string("-inf") : v == kPosInf ? std::string("inf") : std::to_string(v);
     };
     throw UserError(
-        fmt::format("tensor '{}' reads '{}' out of bounds: index {} of dimension {} takes values in [{}, {}], the dimension "
-                    "holds [0, {})",
-                    tensor_, load.buffer->name, to_string(index), dim, bound(range.min), bound(range.max), extent),
+        fmt::format(
+            "tensor '{}' reads '{}' out of bounds: index {} of dimension {} takes values in [{}, {}], the dimension "
+            "holds [0, {})",
+            tensor_, load.buffer->name, to_string(index), dim, bound(range.min), bound(range.max), extent),
         "guard the read with select(condition, value, 0), or correct the shape");
   }
 

@@ -94,9 +94,20 @@ class Evaluator {
 
   Value eval(Expr e) const {
     return match(
-        e, [](const IntImm& n) { return Value{0, n.value}; }, [](const FloatImm& n) { return Value{n.value, 0}; },
-        [&](const Var& n) { return Value{0, value_of(&n)}; }, [&](const Cast& n) { return cast(n); },
-        [&](const Binary& n) { return binary(n); }, [&](const Not& n) { return Value{0, eval(n.value).i == 0}; },
+        e,
+        [](const IntImm& n) {
+          return Value{0, n.value};
+        },
+        [](const FloatImm& n) {
+          return Value{n.value, 0};
+        },
+        [&](const Var& n) {
+          return Value{0, value_of(&n)};
+        },
+        [&](const Cast& n) { return cast(n); }, [&](const Binary& n) { return binary(n); },
+        [&](const Not& n) {
+          return Value{0, eval(n.value).i == 0};
+        },
         [&](const Select& n) { return eval(n.condition).i != 0 ? eval(n.if_true) : eval(n.if_false); },
         [&](const Load& n) { return load(n); }, [](const Ramp&) { return unexpected("ramp"); },
         [](const Broadcast&) { return unexpected("broadcast"); }, [&](const Call& n) { return call(n); },
@@ -104,9 +115,7 @@ class Evaluator {
   }
 
  private:
-  static Value unexpected(const char* what) {
-    TENSMITH_UNREACHABLE(fmt::format("a definition holds a {}", what));
-  }
+  static Value unexpected(const char* what) { TENSMITH_UNREACHABLE(fmt::format("a definition holds a {}", what)); }
 
   int64_t value_of(VarRef var) const {
     for (const Point& p : point_) {
@@ -121,9 +130,9 @@ class Evaluator {
     const Value v = eval(n.value);
     const bool from_float = n.value.type().is_float();
     if (n.type.is_float()) {
-      const double wide = from_float                       ? v.f
-                          : n.value.type().is_uint()       ? static_cast<double>(static_cast<uint64_t>(v.i))
-                                                           : static_cast<double>(v.i);
+      const double wide = from_float                 ? v.f
+                          : n.value.type().is_uint() ? static_cast<double>(static_cast<uint64_t>(v.i))
+                                                     : static_cast<double>(v.i);
       return {round_float(n.type, wide), 0};
     }
     return {0, from_float ? float_to_int(n.type, v.f) : wrap_int(n.type, v.i)};
@@ -385,7 +394,9 @@ class StageEvaluator {
     const Evaluator evaluator({storage_.begin(), storage_.size()}, point);
     const DataType type = stage_.buffer->type;
     const auto as_double = [&](const Value& v) {
-      return type.is_float() ? v.f : type.is_uint() ? static_cast<double>(static_cast<uint64_t>(v.i)) : static_cast<double>(v.i);
+      return type.is_float()  ? v.f
+             : type.is_uint() ? static_cast<double>(static_cast<uint64_t>(v.i))
+                              : static_cast<double>(v.i);
     };
     size_t next = 0;
     for_each_point(spatial_, [&](const std::vector<int64_t>& spatial) {
@@ -418,7 +429,8 @@ class StageEvaluator {
       total.i = wrap_int(type, static_cast<int64_t>(static_cast<uint64_t>(total.i) + static_cast<uint64_t>(term.i)));
       return;
     }
-    const bool term_less = type.is_uint() ? static_cast<uint64_t>(term.i) < static_cast<uint64_t>(total.i) : term.i < total.i;
+    const bool term_less =
+        type.is_uint() ? static_cast<uint64_t>(term.i) < static_cast<uint64_t>(total.i) : term.i < total.i;
     if ((op == ReduceOp::kMin) == term_less) {
       total.i = term.i;
     }

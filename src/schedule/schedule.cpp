@@ -91,8 +91,8 @@ AxisId Schedule::reduce_axis(StageId id, size_t i) const {
       return {id, static_cast<int16_t>(k)};
     }
   }
-  throw ScheduleError(fmt::format("stage '{}' reduces over {} axes, none with number {}", name(id),
-                                  s.tensor->reduce.size(), i));
+  throw ScheduleError(
+      fmt::format("stage '{}' reduces over {} axes, none with number {}", name(id), s.tensor->reduce.size(), i));
 }
 
 std::vector<AxisId> Schedule::loops(StageId id) const {
@@ -190,7 +190,8 @@ void Schedule::check_stage(Primitive primitive, StageId id) const {
 
 void Schedule::check_computed(Primitive primitive, StageId id) const {
   check_stage(primitive, id);
-  if (stage(id).input) fail(primitive, id, "it is an input and has no loops", "cache_read or layout_transform makes a stage of it");
+  if (stage(id).input)
+    fail(primitive, id, "it is an input and has no loops", "cache_read or layout_transform makes a stage of it");
   if (stage(id).where == ScheduleStage::Where::kInlined) {
     fail(primitive, id, "it was inlined into its readers", "apply the primitive to the readers");
   }
@@ -204,11 +205,14 @@ void Schedule::check_loop(Primitive primitive, AxisId axis) const {
   }
   switch (s.axes[axis.index].into) {
     case ScheduleAxis::Into::kLeaf: return;
-    case ScheduleAxis::Into::kSplit: fail(primitive, axis, "it was split and is no loop any more", "name one of its parts");
+    case ScheduleAxis::Into::kSplit:
+      fail(primitive, axis, "it was split and is no loop any more", "name one of its parts");
     case ScheduleAxis::Into::kFuseOuter:
-    case ScheduleAxis::Into::kFuseInner: fail(primitive, axis, "it was fused and is no loop any more", "name the fused axis");
+    case ScheduleAxis::Into::kFuseInner:
+      fail(primitive, axis, "it was fused and is no loop any more", "name the fused axis");
     case ScheduleAxis::Into::kGone:
-      fail(primitive, axis, "this reduction axis moved to another stage", "name the axis of the stage that reduces now");
+      fail(primitive, axis, "this reduction axis moved to another stage",
+           "name the axis of the stage that reduces now");
   }
 }
 
@@ -225,7 +229,8 @@ void Schedule::check_free_loop(Primitive primitive, AxisId axis) const {
   for (StageId other : order_) {
     if (stage(other).where == ScheduleStage::Where::kAt && stage(other).at == axis && primitive != Primitive::kUnroll &&
         primitive != Primitive::kParallel) {
-      fail(primitive, axis, fmt::format("stage '{}' is computed at it", name(other)), "shape the loops before compute_at");
+      fail(primitive, axis, fmt::format("stage '{}' is computed at it", name(other)),
+           "shape the loops before compute_at");
     }
     for (const SchedulePrefetch& p : stage(other).prefetches) {
       if ((p.shift == axis || AxisId{other, p.at} == axis) && primitive != Primitive::kUnroll &&
@@ -265,14 +270,16 @@ std::string Schedule::placement_problem(StageId producer) const {
   if (place < 0) return fmt::format("{}.{} is no loop", name(p.at.stage), axis_name(p.at));
   for (StageId reader : order_) {
     const ScheduleStage& r = stage(reader);
-    if (r.where == ScheduleStage::Where::kInlined || std::find(r.reads.begin(), r.reads.end(), producer) == r.reads.end()) {
+    if (r.where == ScheduleStage::Where::kInlined ||
+        std::find(r.reads.begin(), r.reads.end(), producer) == r.reads.end()) {
       continue;
     }
     for (StageId at = reader; at != p.at.stage;) {
       const ScheduleStage& s = stage(at);
       const bool attached = s.where == ScheduleStage::Where::kAt;
       if (!attached || (s.at.stage == p.at.stage && loop_position(s.at) < place)) {
-        return fmt::format("its reader '{}' is computed outside loop {}.{}", name(reader), name(p.at.stage), axis_name(p.at));
+        return fmt::format("its reader '{}' is computed outside loop {}.{}", name(reader), name(p.at.stage),
+                           axis_name(p.at));
       }
       at = s.at.stage;
     }

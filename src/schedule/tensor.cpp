@@ -25,9 +25,9 @@ void check_shape(std::string_view name, std::span<const int64_t> shape, DataType
   int64_t bytes = type.element_bytes();
   for (int64_t extent : shape) {
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes)) {
-      throw UserError(
-          fmt::format("tensor '{}' with shape [{}] is larger than a 64-bit index can address", name, fmt::join(shape, ", ")),
-          "make the shape smaller");
+      throw UserError(fmt::format("tensor '{}' with shape [{}] is larger than a 64-bit index can address", name,
+                                  fmt::join(shape, ", ")),
+                      "make the shape smaller");
     }
   }
 }
@@ -109,12 +109,12 @@ Expr sum(Expr value, std::initializer_list<Axis> axes) { return reduction(Reduce
 Expr max(Expr value, std::initializer_list<Axis> axes) { return reduction(ReduceOp::kMax, value, axes); }
 Expr min(Expr value, std::initializer_list<Axis> axes) { return reduction(ReduceOp::kMin, value, axes); }
 
-Tensor compute(std::string_view name, std::span<const int64_t> shape, const std::function<Expr(std::span<const Axis>)>& body,
-               std::span<const std::string_view> axis_names) {
+Tensor compute(std::string_view name, std::span<const int64_t> shape,
+               const std::function<Expr(std::span<const Axis>)>& body, std::span<const std::string_view> axis_names) {
   static constexpr std::string_view kDefaultNames[] = {"i", "j", "k", "l", "m", "n"};
   std::vector<Axis> axes;
   for (size_t i = 0; i < shape.size(); ++i) {
-    const std::string_view axis_name = i < axis_names.size()        ? axis_names[i]
+    const std::string_view axis_name = i < axis_names.size()          ? axis_names[i]
                                        : i < std::size(kDefaultNames) ? kDefaultNames[i]
                                                                       : std::string_view("axis");
     axes.push_back({make_var(axis_name), shape[i]});
@@ -186,10 +186,12 @@ Tensor compute(std::string_view name, std::initializer_list<int64_t> shape,
 namespace {
 
 template <typename F, size_t... I>
-Tensor compute_n(std::string_view name, std::initializer_list<int64_t> shape, const F& body, std::index_sequence<I...>) {
+Tensor compute_n(std::string_view name, std::initializer_list<int64_t> shape, const F& body,
+                 std::index_sequence<I...>) {
   if (shape.size() != sizeof...(I)) {
-    throw UserError(fmt::format("tensor '{}' has {} dimensions and a function of {} axes", name, shape.size(), sizeof...(I)),
-                    "use one axis per dimension");
+    throw UserError(
+        fmt::format("tensor '{}' has {} dimensions and a function of {} axes", name, shape.size(), sizeof...(I)),
+        "use one axis per dimension");
   }
   return compute(name, std::span<const int64_t>(shape.begin(), shape.size()),
                  [&](std::span<const Axis> axes) { return body(axes[I]...); });
@@ -200,7 +202,8 @@ Tensor compute_n(std::string_view name, std::initializer_list<int64_t> shape, co
 Tensor compute(std::string_view name, std::initializer_list<int64_t> shape, const std::function<Expr(Axis)>& body) {
   return compute_n(name, shape, body, std::make_index_sequence<1>());
 }
-Tensor compute(std::string_view name, std::initializer_list<int64_t> shape, const std::function<Expr(Axis, Axis)>& body) {
+Tensor compute(std::string_view name, std::initializer_list<int64_t> shape,
+               const std::function<Expr(Axis, Axis)>& body) {
   return compute_n(name, shape, body, std::make_index_sequence<2>());
 }
 Tensor compute(std::string_view name, std::initializer_list<int64_t> shape,

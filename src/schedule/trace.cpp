@@ -77,9 +77,12 @@ Made apply(Schedule& s, Primitive primitive, std::span<const int64_t> args) {
   return made;
 }
 
-// ---- printing -------------------------------------------------------------------------------------------------------------
+// ---- printing
+// -------------------------------------------------------------------------------------------------------------
 
-std::string full_name(const Schedule& s, AxisId axis) { return fmt::format("{}.{}", s.name(axis.stage), s.axis_name(axis)); }
+std::string full_name(const Schedule& s, AxisId axis) {
+  return fmt::format("{}.{}", s.name(axis.stage), s.axis_name(axis));
+}
 
 /// The line of a primitive, as the schedule is before it is applied; without what it makes.
 std::string line_of(const Schedule& s, Primitive primitive, std::span<const int64_t> args) {
@@ -126,8 +129,8 @@ std::string line_of(const Schedule& s, Primitive primitive, std::span<const int6
       put(to_string(static_cast<TensorIntrinsic>(args[2])));
       break;
     case Primitive::kPrefetch:
-      line += fmt::format(" {} {} at {} by {} {} L{}", stage(0), stage(1), full_name(s, first_axis(2)), axis(3), args[5],
-                          4 - args[6]);
+      line += fmt::format(" {} {} at {} by {} {} L{}", stage(0), stage(1), full_name(s, first_axis(2)), axis(3),
+                          args[5], 4 - args[6]);
       break;
     case Primitive::kLayoutTransform:
       put(stage(0));
@@ -142,7 +145,8 @@ std::string line_of(const Schedule& s, Primitive primitive, std::span<const int6
   return line;
 }
 
-// ---- parsing --------------------------------------------------------------------------------------------------------------
+// ---- parsing
+// --------------------------------------------------------------------------------------------------------------
 
 /// Turns one line into a primitive and its numbers.
 class LineParser {
@@ -274,7 +278,8 @@ Primitive LineParser::parse() {
     std::vector<std::string> known;
     for (Primitive p : kPrimitives) known.emplace_back(to_string(p));
     const auto close = closest_match(word, known);
-    fail(fmt::format("unknown primitive '{}'", word), close ? fmt::format("did you mean '{}'?", *close) : std::string());
+    fail(fmt::format("unknown primitive '{}'", word),
+         close ? fmt::format("did you mean '{}'?", *close) : std::string());
   }
   switch (*primitive) {
     case Primitive::kSplit: {
@@ -398,7 +403,8 @@ void replay_trace(Schedule& schedule, std::string_view text) {
     if (parser.made().empty()) continue;
     const size_t count = made.stage ? 1 : made.axes.size();
     if (parser.made().size() != count) {
-      parser.fail(fmt::format("{} names stand right of '->' and {} makes {}", parser.made().size(), to_string(primitive), count));
+      parser.fail(fmt::format("{} names stand right of '->' and {} makes {}", parser.made().size(),
+                              to_string(primitive), count));
     }
     if (made.stage) stages.insert_or_assign(std::string(parser.made()[0]), *made.stage);
     for (size_t i = 0; i < made.axes.size(); ++i) axes.insert_or_assign(std::string(parser.made()[i]), made.axes[i]);

@@ -22,30 +22,19 @@ namespace {
 
 const char* advice(int error) {
   switch (error) {
-    case ENOSPC:
-      return "the disk is full: free some space or choose another place";
-    case EDQUOT:
-      return "the disk quota is used up: free some space or choose another place";
-    case EFBIG:
-      return "the file is at its size limit (ulimit -f)";
+    case ENOSPC: return "the disk is full: free some space or choose another place";
+    case EDQUOT: return "the disk quota is used up: free some space or choose another place";
+    case EFBIG: return "the file is at its size limit (ulimit -f)";
     case EACCES:
-    case EPERM:
-      return "check the permissions of the file and of its directory";
-    case EROFS:
-      return "the file system is read-only: choose another place";
-    case ENOENT:
-      return "check the path; the directory must exist";
-    case ENOTDIR:
-      return "a part of the path is a file, not a directory";
-    case EISDIR:
-      return "give the path of a file, not of a directory";
+    case EPERM: return "check the permissions of the file and of its directory";
+    case EROFS: return "the file system is read-only: choose another place";
+    case ENOENT: return "check the path; the directory must exist";
+    case ENOTDIR: return "a part of the path is a file, not a directory";
+    case EISDIR: return "give the path of a file, not of a directory";
     case EMFILE:
-    case ENFILE:
-      return "raise the limit of open files (ulimit -n)";
-    case EIO:
-      return "the disk reports a fault";
-    default:
-      return "";
+    case ENFILE: return "raise the limit of open files (ulimit -n)";
+    case EIO: return "the disk reports a fault";
+    default: return "";
   }
 }
 

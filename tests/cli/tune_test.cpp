@@ -21,7 +21,8 @@ class Tune : public ::testing::Test {
  protected:
   std::string db() const { return (dir_.path() / "tune.db").string(); }
   CapturedRun tune(std::vector<std::string> arguments, const std::string& database = {}) {
-    arguments.insert(arguments.begin(), {"tune", "--threads=1", "--min-seconds=0.0005", "--db=" + (database.empty() ? db() : database)});
+    arguments.insert(arguments.begin(),
+                     {"tune", "--threads=1", "--min-seconds=0.0005", "--db=" + (database.empty() ? db() : database)});
     return run_tensmith(arguments);
   }
   nlohmann::json result(const CapturedRun& run) {
@@ -51,27 +52,30 @@ TEST_F(Tune, TunesRecordsAndRepeatsWithoutMeasuring) {
   EXPECT_EQ(again.status.code, 0) << again.err;
   EXPECT_EQ(lines(), before) << "a finished command measures nothing new";
   EXPECT_EQ(result(again)["best"]["config"], r["best"]["config"]);
-  EXPECT_EQ(result(tune({"matmul:m=24,n=40,k=32", "--trials=14", "--json"}))["trials"], 14) << "more trials go on from there";
+  EXPECT_EQ(result(tune({"matmul:m=24,n=40,k=32", "--trials=14", "--json"}))["trials"], 14)
+      << "more trials go on from there";
 }
 
 TEST_F(Tune, EveryStrategy) {
   for (const char* strategy : {"random", "grid", "genetic", "annealing"}) {
-    const CapturedRun run = tune({"matmul:m=8,n=16,k=8", "--trials=12", "--json", fmt::format("--strategy={}", strategy)},
-                                 (dir_.path() / strategy).string());
+    const CapturedRun run =
+        tune({"matmul:m=8,n=16,k=8", "--trials=12", "--json", fmt::format("--strategy={}", strategy)},
+             (dir_.path() / strategy).string());
     EXPECT_EQ(run.status.code, 0) << run.err;
     EXPECT_EQ(result(run)["valid"], 12) << strategy;
   }
 }
 
 TEST_F(Tune, AFreeExpression) {
-  const CapturedRun run = tune({"--expr", "C[y,x] = max(sum(k: A[k,y]*B[k,x]), 0)", "--shape", "A=20x12", "--shape", "B=20x30",
-                                "--trials=12", "--json"});
+  const CapturedRun run = tune({"--expr", "C[y,x] = max(sum(k: A[k,y]*B[k,x]), 0)", "--shape", "A=20x12", "--shape",
+                                "B=20x30", "--trials=12", "--json"});
   ASSERT_EQ(run.status.code, 0) << run.err;
   EXPECT_EQ(result(run)["valid"], 12);
 }
 
 TEST_F(Tune, OddShapes) {
-  for (const char* workload : {"conv2d:c=1,h=1,w=1,k=1", "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2", "matmul:m=3,n=5,k=1"}) {
+  for (const char* workload :
+       {"conv2d:c=1,h=1,w=1,k=1", "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2", "matmul:m=3,n=5,k=1"}) {
     const CapturedRun run = tune({workload, "--trials=6", "--json"});
     EXPECT_EQ(run.status.code, 0) << workload << run.err;
     EXPECT_EQ(result(run)["valid"], result(run)["trials"]) << workload;
@@ -117,13 +121,15 @@ std::vector<pid_t> workers_of(pid_t parent, const std::string& role) {
 
 TEST_F(Tune, KilledWorkersCostATrialAndCtrlCLosesNothing) {
   SpawnOptions options;
-  options.argv = {TENSMITH_PROGRAM, "tune", "matmul:m=64,n=64,k=64", "--threads=1", "--trials=100000", "--db=" + db(), "--min-seconds=0.0005"};
+  options.argv = {TENSMITH_PROGRAM,  "tune",         "matmul:m=64,n=64,k=64", "--threads=1",
+                  "--trials=100000", "--db=" + db(), "--min-seconds=0.0005"};
   UniqueFd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
   options.fds = {{null.get(), 1}, {null.get(), 2}};
   Subprocess process = Subprocess::spawn(options);
   const double start = steady_seconds();
   const auto wait_for_lines = [&](size_t count) {
-    while (lines() < count && steady_seconds() - start < 100) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    while (lines() < count && steady_seconds() - start < 100)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
     ASSERT_GE(lines(), count);
   };
   wait_for_lines(5);

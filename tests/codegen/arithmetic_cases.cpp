@@ -25,8 +25,8 @@ std::string elementwise(std::string_view type, int lanes, std::string_view out_t
       type, out_type, 96 / lanes, access('C'), body);
 }
 
-const char* const kTypes[] = {"int8",   "int16",  "int32", "int64",   "uint8",    "uint16",  "uint32",
-                              "uint64", "bool",   "float16", "bfloat16", "float32", "float64"};
+const char* const kTypes[] = {"int8",   "int16", "int32",   "int64",    "uint8",   "uint16", "uint32",
+                              "uint64", "bool",  "float16", "bfloat16", "float32", "float64"};
 
 void integers_wrap(Cases& cases) {
   for (const char* type : kIntegerTypes) {
@@ -69,8 +69,7 @@ void floats(Cases& cases) {
 void half_floats_round_after_every_operation(Cases& cases) {
   for (const char* type : {"float16", "bfloat16"}) {
     for (uint64_t seed : {1, 2, 3}) {
-      cases.add(elementwise(type, 8, type, "($A + $B) * $A - $B / $A"),
-                                 {.fill = Fill::kAny, .seed = seed});
+      cases.add(elementwise(type, 8, type, "($A + $B) * $A - $B / $A"), {.fill = Fill::kAny, .seed = seed});
     }
   }
 }
@@ -79,7 +78,8 @@ void floor_division_by_constants(Cases& cases) {
   for (const char* type : {"int8", "int16", "int32", "int64"}) {
     for (int divisor : {1, -1, 2, -2, 3, -3, 7, -7, 8, -8, 64, 100, -100, 127}) {
       for (int lanes : {1, 8}) {
-        const std::string literal = lanes == 1 ? fmt::format("{}", divisor) : fmt::format("broadcast({}i{}, 8)", divisor, type + 3);
+        const std::string literal =
+            lanes == 1 ? fmt::format("{}", divisor) : fmt::format("broadcast({}i{}, 8)", divisor, type + 3);
         // Weighted so that a quotient that is off by one and its remainder cannot make up for each other.
         const std::string expression = lanes == 1 ? fmt::format("$A / {}*5 + $A % {}", literal, literal)
                                                   : fmt::format("$A / {}*$B + $A % {}", literal, literal);
@@ -89,8 +89,7 @@ void floor_division_by_constants(Cases& cases) {
   }
   for (const char* type : {"uint8", "uint64"}) {
     for (int divisor : {1, 2, 3, 128, 255}) {
-      cases.add(elementwise(type, 1, type, fmt::format("$A / {} + $A % {}", divisor, divisor)),
-                                 {.fill = Fill::kAny});
+      cases.add(elementwise(type, 1, type, fmt::format("$A / {} + $A % {}", divisor, divisor)), {.fill = Fill::kAny});
     }
   }
 }
@@ -104,7 +103,8 @@ void floor_division_by_variables(Cases& cases) {
       for (uint64_t seed : {1, 2}) {
         const std::string scalar = fmt::format("$A {} select($B == 0{}, 3{}, $B)", op, suffix, suffix);
         cases.add(elementwise(type, 1, type, scalar), {.fill = Fill::kAny, .seed = seed});
-        const std::string vector = fmt::format("$A {} select($B == broadcast(0{}, 4), broadcast(3{}, 4), $B)", op, suffix, suffix);
+        const std::string vector =
+            fmt::format("$A {} select($B == broadcast(0{}, 4), broadcast(3{}, 4), $B)", op, suffix, suffix);
         cases.add(elementwise(type, 4, type, vector), {.fill = Fill::kAny, .seed = seed});
       }
     }
@@ -113,12 +113,14 @@ void floor_division_by_variables(Cases& cases) {
 
 void division_of_loop_variables(Cases& cases) {
   // Known bounds choose unsigned instructions; sums that may be negative must not.
-  for (const char* index : {"i / 7", "i % 7", "(i - 20) / 7 + 8", "(i - 20) % 7", "(i - 20) / -7 + 20", "(i*3 - 50) / 8 + 20",
-                            "(i*3 - 50) % 8", "min(i, 5) / 3", "max(i - 90, 0) / 3", "(20 - i) / 16 + 10"}) {
-    cases.add(fmt::format("func f(A: float32[96] global, out C: float32[96] global):\n"
-                                           "  for i in [0, 96):\n"
-                                           "    C[i] = A[{}]\n",
-                                           index));
+  for (const char* index :
+       {"i / 7", "i % 7", "(i - 20) / 7 + 8", "(i - 20) % 7", "(i - 20) / -7 + 20", "(i*3 - 50) / 8 + 20",
+        "(i*3 - 50) % 8", "min(i, 5) / 3", "max(i - 90, 0) / 3", "(20 - i) / 16 + 10"}) {
+    cases.add(
+        fmt::format("func f(A: float32[96] global, out C: float32[96] global):\n"
+                    "  for i in [0, 96):\n"
+                    "    C[i] = A[{}]\n",
+                    index));
   }
 }
 
@@ -181,7 +183,8 @@ void every_pair_of_types(Cases& cases) {
       for (const char* to : kTypes) {
         const std::string type = lanes == 1 ? std::string(to) : fmt::format("{}x8", to);
         const std::string value = fmt::format("A[{}]", index);
-        text += fmt::format("    C_{}[{}] = {}\n", to, index, std::string_view(from) == to ? value : fmt::format("{}({})", type, value));
+        text += fmt::format("    C_{}[{}] = {}\n", to, index,
+                            std::string_view(from) == to ? value : fmt::format("{}({})", type, value));
       }
       cases.add(text, {.fill = Fill::kAny, .seed = 7});
     }

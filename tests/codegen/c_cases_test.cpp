@@ -27,9 +27,25 @@ TEST_P(CCases, CompiledByTheCCompiler) {
   const std::string text = c_source(functions);
   write_file(source, text);
   SpawnOptions options;
-  options.argv = {TENSMITH_C_COMPILER, "-std=c11", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror",
-                  "-Wno-unused-variable", "-Wno-unused-parameter", "-fPIC", "-shared", "-I", TENSMITH_SOURCE_DIR "/include", "-o", library,
-                  source, TENSMITH_RUNTIME_LIBRARY, "-lm", "-Wl,-rpath," TENSMITH_RUNTIME_DIRECTORY};
+  options.argv = {TENSMITH_C_COMPILER,
+                  "-std=c11",
+                  "-O1",
+                  "-ffp-contract=off",
+                  "-Wall",
+                  "-Wextra",
+                  "-Werror",
+                  "-Wno-unused-variable",
+                  "-Wno-unused-parameter",
+                  "-fPIC",
+                  "-shared",
+                  "-I",
+                  TENSMITH_SOURCE_DIR "/include",
+                  "-o",
+                  library,
+                  source,
+                  TENSMITH_RUNTIME_LIBRARY,
+                  "-lm",
+                  "-Wl,-rpath," TENSMITH_RUNTIME_DIRECTORY};
   const CapturedRun run = run_captured(options);
   ASSERT_TRUE(run.status.success()) << run.err.substr(0, 4000);
   EXPECT_EQ(text.find("runtime.h") != std::string::npos, GetParam().uses_runtime);
@@ -44,7 +60,8 @@ TEST_P(CCases, CompiledByTheCCompiler) {
   dlclose(handle);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CCases, ::testing::ValuesIn(all_groups()), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, CCases, ::testing::ValuesIn(all_groups()),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace tensmith::test

@@ -11,18 +11,20 @@ namespace {
 void strided_loads(Cases& cases) {
   for (int stride : {0, 1, 2, 3, 5, -1, -2}) {
     const int extent = 1 + std::abs(stride) * 7;
-    cases.add_for_elements(fmt::format("func f(A: TYPE[{}] global, out C: TYPE[8] global):\n"
-                          "  C[ramp(0, 1, 8)] = A[ramp({}, {}, 8)]\n",
-                          extent, stride < 0 ? extent - 1 : 0, stride));
+    cases.add_for_elements(
+        fmt::format("func f(A: TYPE[{}] global, out C: TYPE[8] global):\n"
+                    "  C[ramp(0, 1, 8)] = A[ramp({}, {}, 8)]\n",
+                    extent, stride < 0 ? extent - 1 : 0, stride));
   }
 }
 
 void strided_stores(Cases& cases) {
   for (int stride : {1, 2, 3, -1, -3}) {
     const int extent = 1 + std::abs(stride) * 7;
-    cases.add_for_elements(fmt::format("func f(A: TYPE[8] global, out C: TYPE[{}] global):\n"
-                          "  C[ramp({}, {}, 8)] = A[ramp(0, 1, 8)]\n",
-                          extent, stride < 0 ? extent - 1 : 0, stride));
+    cases.add_for_elements(
+        fmt::format("func f(A: TYPE[8] global, out C: TYPE[{}] global):\n"
+                    "  C[ramp({}, {}, 8)] = A[ramp(0, 1, 8)]\n",
+                    extent, stride < 0 ? extent - 1 : 0, stride));
   }
 }
 
@@ -47,21 +49,23 @@ void index_read_from_memory(Cases& cases) {
 void masked_tails(Cases& cases) {
   // 13 elements in vectors of 8: lanes beyond the end are neither read nor written, and lie in front of a guard page.
   for (int count : {1, 5, 8, 13, 15, 16}) {
-    cases.add_for_elements(fmt::format("func f(A: TYPE[{0}] global, out C: TYPE[{0}] global):\n"
-                          "  for i in [0, {1}):\n"
-                          "    C[ramp(i*8, 1, 8) if ramp(i*8, 1, 8) < broadcast({0}, 8)] = "
-                          "A[ramp(i*8, 1, 8) if ramp(i*8, 1, 8) < broadcast({0}, 8)]\n",
-                          count, (count + 7) / 8));
+    cases.add_for_elements(
+        fmt::format("func f(A: TYPE[{0}] global, out C: TYPE[{0}] global):\n"
+                    "  for i in [0, {1}):\n"
+                    "    C[ramp(i*8, 1, 8) if ramp(i*8, 1, 8) < broadcast({0}, 8)] = "
+                    "A[ramp(i*8, 1, 8) if ramp(i*8, 1, 8) < broadcast({0}, 8)]\n",
+                    count, (count + 7) / 8));
   }
 }
 
 void masked_odd_lanes(Cases& cases) {
   for (int lanes : {2, 3, 5, 12}) {
-    cases.add_for_elements(fmt::format("func f(A: TYPE[{0}] global, out C: TYPE[{0}] global):\n"
-                                       "  for i in [0, {1}):\n"
-                                       "    C[ramp(i*{2}, 1, {2}) if ramp(i*{2}, 1, {2}) < broadcast({0}, {2})] = "
-                                       "A[ramp(i*{2}, 1, {2}) if ramp(i*{2}, 1, {2}) < broadcast({0}, {2})]\n",
-                                       31, (31 + lanes - 1) / lanes, lanes));
+    cases.add_for_elements(
+        fmt::format("func f(A: TYPE[{0}] global, out C: TYPE[{0}] global):\n"
+                    "  for i in [0, {1}):\n"
+                    "    C[ramp(i*{2}, 1, {2}) if ramp(i*{2}, 1, {2}) < broadcast({0}, {2})] = "
+                    "A[ramp(i*{2}, 1, {2}) if ramp(i*{2}, 1, {2}) < broadcast({0}, {2})]\n",
+                    31, (31 + lanes - 1) / lanes, lanes));
   }
 }
 
@@ -85,10 +89,11 @@ void branches_that_share_addresses(Cases& cases) {
 
 void masked_strided_access(Cases& cases) {
   for (int stride : {0, 2, 3, -1}) {
-    cases.add_for_elements(fmt::format("func f(A: TYPE[64] global, M: int32[8] global, out C: TYPE[64] global, out D: TYPE[8] global):\n"
-                          "  D[ramp(0, 1, 8)] = A[ramp(40, {0}, 8) if M[ramp(0, 1, 8)] > broadcast(0i32, 8)]\n"
-                          "  C[ramp(40, {1}, 8) if M[ramp(0, 1, 8)] > broadcast(2i32, 8)] = A[ramp(0, 1, 8)]\n",
-                          stride, stride == 0 ? 1 : stride));
+    cases.add_for_elements(
+        fmt::format("func f(A: TYPE[64] global, M: int32[8] global, out C: TYPE[64] global, out D: TYPE[8] global):\n"
+                    "  D[ramp(0, 1, 8)] = A[ramp(40, {0}, 8) if M[ramp(0, 1, 8)] > broadcast(0i32, 8)]\n"
+                    "  C[ramp(40, {1}, 8) if M[ramp(0, 1, 8)] > broadcast(2i32, 8)] = A[ramp(0, 1, 8)]\n",
+                    stride, stride == 0 ? 1 : stride));
   }
 }
 
@@ -111,7 +116,8 @@ void lazy_select_of_vectors(Cases& cases) {
   cases.add_for_elements(
       "func f(A: TYPE[6] global, out C: TYPE[16] global):\n"
       "  for i in [0, 2):\n"
-      "    C[ramp(i*8, 1, 8)] = select(ramp(i*8 - 2, 1, 8) >= broadcast(0, 8) and ramp(i*8 - 2, 1, 8) < broadcast(6, 8), "
+      "    C[ramp(i*8, 1, 8)] = select(ramp(i*8 - 2, 1, 8) >= broadcast(0, 8) and ramp(i*8 - 2, 1, 8) < broadcast(6, "
+      "8), "
       "A[ramp(i*8 - 2, 1, 8)], A[broadcast(0, 8)])\n");
   // A broadcast of a value that may only be read where a lane wants it.
   cases.add_for_elements(

@@ -45,11 +45,39 @@ GuardedArray::~GuardedArray() {
 namespace {
 
 double special_float(Rng& rng) {
-  static const double kSpecials[] = {0.0,    -0.0,    0.5,     -0.5,   1.5,     2.5,    -2.5,    65504.0, 65519.0, 65520.0,
-                                     -65536., 1e-5,    6e-8,    3e-8,   2.98e-8, 3e38,   -3.5e38, 1e300,   127.5,   128.0,
-                                     255.9,  -128.7,  32767.6, -32769, 4294967295.0,    -1.0,    2147483648.0,
-                                     9.3e18, -9.3e18, 1.9e19,  std::numeric_limits<double>::infinity(),
-                                     -std::numeric_limits<double>::infinity(), std::nan("")};
+  static const double kSpecials[] = {0.0,
+                                     -0.0,
+                                     0.5,
+                                     -0.5,
+                                     1.5,
+                                     2.5,
+                                     -2.5,
+                                     65504.0,
+                                     65519.0,
+                                     65520.0,
+                                     -65536.,
+                                     1e-5,
+                                     6e-8,
+                                     3e-8,
+                                     2.98e-8,
+                                     3e38,
+                                     -3.5e38,
+                                     1e300,
+                                     127.5,
+                                     128.0,
+                                     255.9,
+                                     -128.7,
+                                     32767.6,
+                                     -32769,
+                                     4294967295.0,
+                                     -1.0,
+                                     2147483648.0,
+                                     9.3e18,
+                                     -9.3e18,
+                                     1.9e19,
+                                     std::numeric_limits<double>::infinity(),
+                                     -std::numeric_limits<double>::infinity(),
+                                     std::nan("")};
   return kSpecials[rng.uniform_int(uint64_t{std::size(kSpecials)})];
 }
 
@@ -112,12 +140,12 @@ void fill_array(const GuardedArray& array, DataType type, Rng& rng, Fill fill) {
       *p = static_cast<std::byte>(rng.next() & 1);
     } else if (type.is_float()) {
       double value = static_cast<double>(rng.uniform_int(int64_t{-8}, int64_t{8}));
-      if (fill == Fill::kAny) value = rng.bernoulli(0.5) ? special_float(rng) : rng.normal() * std::exp2(rng.uniform_real(-30, 30));
+      if (fill == Fill::kAny)
+        value = rng.bernoulli(0.5) ? special_float(rng) : rng.normal() * std::exp2(rng.uniform_real(-30, 30));
       store_float(p, type, value);
     } else {
-      const int64_t value =
-          fill == Fill::kAny ? any_integer(type, rng)
-                             : rng.uniform_int(type.is_uint() ? int64_t{0} : int64_t{-8}, int64_t{8});
+      const int64_t value = fill == Fill::kAny ? any_integer(type, rng)
+                                               : rng.uniform_int(type.is_uint() ? int64_t{0} : int64_t{-8}, int64_t{8});
       std::memcpy(p, &value, step);
     }
   }
@@ -163,8 +191,9 @@ void compare_with_interpreter(const Function& function, const CaseOptions& optio
       for (size_t k = step; k-- > 0;) bits += fmt::format("{:02x}", static_cast<unsigned>(a[k]));
       bits += " instead of ";
       for (size_t k = step; k-- > 0;) bits += fmt::format("{:02x}", static_cast<unsigned>(b[k]));
-      ADD_FAILURE() << fmt::format("element {} of '{}' has bits {} ({})", at / step, parameters[i]->name, bits,
-                                   type.is_float() ? fmt::format("{} instead of {}", load_float(a, type), load_float(b, type)) : "integer");
+      ADD_FAILURE() << fmt::format(
+          "element {} of '{}' has bits {} ({})", at / step, parameters[i]->name, bits,
+          type.is_float() ? fmt::format("{} instead of {}", load_float(a, type), load_float(b, type)) : "integer");
       break;
     }
   }

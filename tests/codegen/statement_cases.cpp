@@ -66,9 +66,7 @@ void conditions_on_unrolled_loops_fold(Cases& cases) {
       "      C[i] = select(i == 0, A[0], A[9])\n");
 }
 
-void register_tiles(Cases& cases) {
-  cases.add(register_tile());
-}
+void register_tiles(Cases& cases) { cases.add(register_tile()); }
 
 void scratch_buffers(Cases& cases) {
   for (const char* scope : {"global", "local", "shared"}) {
@@ -129,9 +127,7 @@ void prefetch(Cases& cases) {
       "    C[ramp(i*8, 1, 8)] = A[ramp(i*8, 1, 8)]\n");
 }
 
-void empty_body(Cases& cases) {
-  cases.add("func f(A: float32[4] global, out C: float32[4] global):\n  pass\n");
-}
+void empty_body(Cases& cases) { cases.add("func f(A: float32[4] global, out C: float32[4] global):\n  pass\n"); }
 
 constexpr CaseGroup kGroups[] = {
     {"LoopsOfEveryKind", &loops_of_every_kind, true},
@@ -150,19 +146,18 @@ constexpr CaseGroup kGroups[] = {
 }  // namespace
 
 std::string register_tile() {
-  return
-      "func tile(A: float32[8] global, B: float32[8, 16] global, out C: float32[4, 16] global):\n"
-      "  alloc acc: float32[4, 16] local:\n"
-      "    unrolled y in [0, 4):\n"
-      "      unrolled x in [0, 2):\n"
-      "        acc[y, ramp(x*8, 1, 8)] = broadcast(0.0, 8)\n"
-      "    for k in [0, 8):\n"
-      "      unrolled y in [0, 4):\n"
-      "        unrolled x in [0, 2):\n"
-      "          acc[y, ramp(x*8, 1, 8)] = acc[y, ramp(x*8, 1, 8)] + broadcast(A[k]*2.0, 8)*B[k, ramp(x*8, 1, 8)]\n"
-      "    unrolled y in [0, 4):\n"
-      "      unrolled x in [0, 2):\n"
-      "        C[y, ramp(x*8, 1, 8)] = acc[y, ramp(x*8, 1, 8)]\n";
+  return "func tile(A: float32[8] global, B: float32[8, 16] global, out C: float32[4, 16] global):\n"
+         "  alloc acc: float32[4, 16] local:\n"
+         "    unrolled y in [0, 4):\n"
+         "      unrolled x in [0, 2):\n"
+         "        acc[y, ramp(x*8, 1, 8)] = broadcast(0.0, 8)\n"
+         "    for k in [0, 8):\n"
+         "      unrolled y in [0, 4):\n"
+         "        unrolled x in [0, 2):\n"
+         "          acc[y, ramp(x*8, 1, 8)] = acc[y, ramp(x*8, 1, 8)] + broadcast(A[k]*2.0, 8)*B[k, ramp(x*8, 1, 8)]\n"
+         "    unrolled y in [0, 4):\n"
+         "      unrolled x in [0, 2):\n"
+         "        C[y, ramp(x*8, 1, 8)] = acc[y, ramp(x*8, 1, 8)]\n";
 }
 
 std::span<const CaseGroup> statement_groups() { return kGroups; }

@@ -56,13 +56,15 @@ TEST_F(StoragePlans, ParallelLoopsKeepTheirOwn) {
 }
 
 TEST_F(StoragePlans, RuntimeIsForHeapAndThreadsOnly) {
-  EXPECT_FALSE(uses_runtime(parse_function("func f(A: float32[4] global, out C: float32[4] global):\n"
-                                           "  alloc t: float32[4] local:\n"
-                                           "    for i in [0, 4):\n"
-                                           "      C[i] = A[i]\n")));
-  EXPECT_TRUE(uses_runtime(parse_function("func f(A: float32[4] global, out C: float32[4] global):\n"
-                                          "  parallel i in [0, 4):\n"
-                                          "    C[i] = A[i]\n")));
+  EXPECT_FALSE(
+      uses_runtime(parse_function("func f(A: float32[4] global, out C: float32[4] global):\n"
+                                  "  alloc t: float32[4] local:\n"
+                                  "    for i in [0, 4):\n"
+                                  "      C[i] = A[i]\n")));
+  EXPECT_TRUE(
+      uses_runtime(parse_function("func f(A: float32[4] global, out C: float32[4] global):\n"
+                                  "  parallel i in [0, 4):\n"
+                                  "    C[i] = A[i]\n")));
   EXPECT_FALSE(uses_runtime(parse_function("func f(A: float32[4] global, out C: float32[4] global):\n  pass\n")));
 }
 

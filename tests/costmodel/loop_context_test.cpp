@@ -378,16 +378,11 @@ class Oracle {
     const Binary* n = e.as<Binary>();
     const int64_t a = eval(nest, s, n->a, values), b = eval(nest, s, n->b, values);
     switch (n->op) {
-      case BinaryOp::kAdd:
-        return a + b;
-      case BinaryOp::kMul:
-        return a * b;
-      case BinaryOp::kDiv:
-        return a / b;
-      case BinaryOp::kMod:
-        return a % b;
-      default:
-        throw std::runtime_error("unexpected operation");
+      case BinaryOp::kAdd: return a + b;
+      case BinaryOp::kMul: return a * b;
+      case BinaryOp::kDiv: return a / b;
+      case BinaryOp::kMod: return a % b;
+      default: throw std::runtime_error("unexpected operation");
     }
   }
   std::set<int64_t> seen_;

@@ -15,8 +15,8 @@ namespace tensmith {
 namespace {
 
 /// Runs one config through a back end; the failure text, or nothing.
-std::string difference(Backend backend, const LoweredModule& module, const Target& target, const Program& program, Operands& operands,
-                       const DoubleTensor& expected) {
+std::string difference(Backend backend, const LoweredModule& module, const Target& target, const Program& program,
+                       Operands& operands, const DoubleTensor& expected) {
   try {
     run(backend, module, target, operands);
   } catch (const std::exception& e) {
@@ -65,21 +65,27 @@ TEST_P(Backends, AgreeOnRandomConfigs) {
   check_workload(parse_workload(GetParam()), 3, 3, 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, Backends,
-    ::testing::Values("conv2d:c=1,h=1,w=1,k=1", "conv2d:c=16,h=8,w=9,k=32,r=3,s=3,pad=1", "conv2d:c=3,h=13,w=12,k=16,r=7,s=7,pad=3,stride=2",
-                      "conv2d:n=2,c=13,h=7,w=11,k=16,r=3,s=3,pad=1", "conv2d:c=8,h=9,w=7,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
-                      "conv2d:c=32,h=6,w=6,k=48,r=1,s=1,stride=2", "conv2d:c=16,h=6,w=5,k=20,r=3,s=3,pad=1,layout=nchw,weights=plain",
-                      "conv2d:c=16,h=5,w=5,k=32,r=3,s=3,pad=1,epilogue=bias+relu", "matmul:m=13,n=37,k=11", "matmul:m=1,n=9,k=33,ta=1",
-                      "matmul:m=30,n=70,k=130,tb=1", "matmul:m=9,n=3,k=1,ta=1,tb=1", "matmul:m=127,n=127,k=127",
-                      "matmul:m=8,n=20,k=130,epilogue=bias+relu"));
+INSTANTIATE_TEST_SUITE_P(Shapes, Backends,
+                         ::testing::Values("conv2d:c=1,h=1,w=1,k=1", "conv2d:c=16,h=8,w=9,k=32,r=3,s=3,pad=1",
+                                           "conv2d:c=3,h=13,w=12,k=16,r=7,s=7,pad=3,stride=2",
+                                           "conv2d:n=2,c=13,h=7,w=11,k=16,r=3,s=3,pad=1",
+                                           "conv2d:c=8,h=9,w=7,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
+                                           "conv2d:c=32,h=6,w=6,k=48,r=1,s=1,stride=2",
+                                           "conv2d:c=16,h=6,w=5,k=20,r=3,s=3,pad=1,layout=nchw,weights=plain",
+                                           "conv2d:c=16,h=5,w=5,k=32,r=3,s=3,pad=1,epilogue=bias+relu",
+                                           "matmul:m=13,n=37,k=11", "matmul:m=1,n=9,k=33,ta=1",
+                                           "matmul:m=30,n=70,k=130,tb=1", "matmul:m=9,n=3,k=1,ta=1,tb=1",
+                                           "matmul:m=127,n=127,k=127", "matmul:m=8,n=20,k=130,epilogue=bias+relu"));
 
 TEST(Backends, AgreeOnFreeExpressions) {
-  const FreeExpression softmax{"M[y] = max(k: A[y,k]); E[y,x] = exp(A[y,x] - M[y]); S[y] = sum(k: E[y,k]); O[y,x] = E[y,x]/S[y]",
-                               {parse_named_shape("A=6x21")}, {}};
-  const FreeExpression blur{"P[y,x] = select(y >= 1 and y < 10 and x >= 1 and x < 14, A[y-1,x-1], 0); B[i,j] = sum(r,s: P[i+r,j+s]*W[r,s])",
-                            {parse_named_shape("A=9x13"), parse_named_shape("W=3x3")},
-                            {parse_named_extent("y=11"), parse_named_extent("x=15"), parse_named_extent("i=9"), parse_named_extent("j=13")}};
+  const FreeExpression softmax{
+      "M[y] = max(k: A[y,k]); E[y,x] = exp(A[y,x] - M[y]); S[y] = sum(k: E[y,k]); O[y,x] = E[y,x]/S[y]",
+      {parse_named_shape("A=6x21")},
+      {}};
+  const FreeExpression blur{
+      "P[y,x] = select(y >= 1 and y < 10 and x >= 1 and x < 14, A[y-1,x-1], 0); B[i,j] = sum(r,s: P[i+r,j+s]*W[r,s])",
+      {parse_named_shape("A=9x13"), parse_named_shape("W=3x3")},
+      {parse_named_extent("y=11"), parse_named_extent("x=15"), parse_named_extent("i=9"), parse_named_extent("j=13")}};
   check_workload({softmax}, 1, 12, 3);
   check_workload({blur}, 2, 12, 3);
 }

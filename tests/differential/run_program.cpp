@@ -97,8 +97,22 @@ void run_c(const std::vector<Function>& functions, Operands& operands) {
   const std::string source = (dir.path() / "f.c").string(), library = (dir.path() / "f.so").string();
   write_file(source, c_source(functions));
   SpawnOptions options;
-  options.argv = {"cc", "-std=c11", "-O0", "-Wall", "-Werror", "-Wno-unused", "-shared", "-fPIC", "-I" TENSMITH_SOURCE_DIR "/include",
-                  source, "-o", library, "-L" TENSMITH_BINARY_DIR "/lib", "-ltensmith_runtime", "-Wl,-rpath," TENSMITH_BINARY_DIR "/lib", "-lm"};
+  options.argv = {"cc",
+                  "-std=c11",
+                  "-O0",
+                  "-Wall",
+                  "-Werror",
+                  "-Wno-unused",
+                  "-shared",
+                  "-fPIC",
+                  "-I" TENSMITH_SOURCE_DIR "/include",
+                  source,
+                  "-o",
+                  library,
+                  "-L" TENSMITH_BINARY_DIR "/lib",
+                  "-ltensmith_runtime",
+                  "-Wl,-rpath," TENSMITH_BINARY_DIR "/lib",
+                  "-lm"};
   const CapturedRun compiled = run_captured(options, 120);
   if (!compiled.status.success()) throw WorkError("cc: " + compiled.err);
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -127,11 +141,12 @@ void run(Backend backend, const LoweredModule& module, const Target& target, Ope
 std::string keep_failure(const Task& task, const Config& config, Backend backend, const std::string& what) {
   const std::filesystem::path dir = std::filesystem::path(TENSMITH_BINARY_DIR) / "differential_failures";
   std::filesystem::create_directories(dir);
-  const std::string path =
-      (dir / fmt::format("{}_{:x}_{}.txt", name_of(backend), std::hash<std::string>()(task.workload), task.space.index_of(config))).string();
-  write_file(path, fmt::format("# {}\n# back end: {}\n# target: {}\n# config {}: {}\n# {}\n{}", task.workload, name_of(backend),
-                               to_string(task.target), task.space.index_of(config), task.space.to_string(config), what,
-                               print_trace(task.instantiate(config))));
+  const std::string path = (dir / fmt::format("{}_{:x}_{}.txt", name_of(backend),
+                                              std::hash<std::string>()(task.workload), task.space.index_of(config)))
+                               .string();
+  write_file(path, fmt::format("# {}\n# back end: {}\n# target: {}\n# config {}: {}\n# {}\n{}", task.workload,
+                               name_of(backend), to_string(task.target), task.space.index_of(config),
+                               task.space.to_string(config), what, print_trace(task.instantiate(config))));
   return path;
 }
 

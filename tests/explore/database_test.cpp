@@ -103,8 +103,13 @@ TEST_F(DatabaseTest, ANewerVersionIsRefusedByNameAndNumber) {
 TEST_F(DatabaseTest, TornLinesAnywhereAreSkippedAndCounted) {
   const std::string good = encode_record(make_record("a", 1.0));
   const std::string torn = good.substr(0, good.size() / 2);
-  std::ofstream(path()) << torn << "\n" << good << "\n" << std::string(64, '\0') << "\n" << torn << good << "\n"
-                        << "hello\n" << good << "\r\n" << torn;
+  std::ofstream(path()) << torn << "\n"
+                        << good << "\n"
+                        << std::string(64, '\0') << "\n"
+                        << torn << good << "\n"
+                        << "hello\n"
+                        << good << "\r\n"
+                        << torn;
   const Database database(path());
   EXPECT_EQ(database.size(), 2u);
   EXPECT_EQ(database.damaged_lines(), 5u);
@@ -138,7 +143,9 @@ TEST_F(DatabaseTest, DamageInTheMiddleOfALineIsFoundWhenItIsRead) {
 TEST_F(DatabaseTest, HandWrittenRecordsAreFound) {
   Record record = make_record("a", 1.0);
   record.key = {"a", "", "", {}, 0, false};
-  std::ofstream(path()) << R"({"workload": "a", "status": "OK", "seconds": [1], "knobs": [{"name": "t", "values": ["4"]}]})" << "\n";
+  std::ofstream(path())
+      << R"({"workload": "a", "status": "OK", "seconds": [1], "knobs": [{"name": "t", "values": ["4"]}]})"
+      << "\n";
   const Database database(path());
   EXPECT_EQ(database.records(record.key).size(), 1u);
 }
@@ -158,9 +165,12 @@ TEST_F(DatabaseTest, BestIsWhatChooseBestSays) {
   // Everything within one second, so that file order decides; a slow default takes part in the comparison.
   const std::vector<std::vector<Record>> cases = {
       {make_record("a", 1.0), make_record("a", 2.0)},
-      {make_record("a", 1.0), make_confirmation("a", 2.0, "x"), make_confirmation("a", 9.0, "x"), make_record("a", 3.0)},
-      {make_record("a", 1.0), make_confirmation("a", 2.0, "x"), make_confirmation("a", 9.0, "x"), make_record("a", 1.5)},
-      {make_confirmation("a", 1.0, "x"), make_confirmation("a", 2.0, "y"), make_record("a", 1.5), make_confirmation("a", 4.0, "z")},
+      {make_record("a", 1.0), make_confirmation("a", 2.0, "x"), make_confirmation("a", 9.0, "x"),
+       make_record("a", 3.0)},
+      {make_record("a", 1.0), make_confirmation("a", 2.0, "x"), make_confirmation("a", 9.0, "x"),
+       make_record("a", 1.5)},
+      {make_confirmation("a", 1.0, "x"), make_confirmation("a", 2.0, "y"), make_record("a", 1.5),
+       make_confirmation("a", 4.0, "z")},
       {make_failure("a", TrialStatus::kHang, "")},
   };
   for (const std::vector<Record>& records : cases) {
@@ -239,7 +249,8 @@ TEST(WorkloadDistance, GrowsWithTheShape) {
   EXPECT_NEAR(far, 3.0, 0.1);
   EXPECT_GT(*workload_distance("conv2d:c=64,layout=nchw", "conv2d:c=64,layout=nchw16c"), near);
   EXPECT_GT(*workload_distance("conv2d:c=64", "conv2d:c=64,groups=2"), near);
-  const auto expression = workload_distance("C[y,x] = sum(k: A[k,y]*B[k,x]); A=4x8", "C[y,x] = sum(k: A[k,y]*B[k,x]); A=4x16");
+  const auto expression =
+      workload_distance("C[y,x] = sum(k: A[k,y]*B[k,x]); A=4x8", "C[y,x] = sum(k: A[k,y]*B[k,x]); A=4x16");
   ASSERT_TRUE(expression);
   EXPECT_NEAR(*expression, 1.0, 0.1);
   EXPECT_FALSE(workload_distance("C[y] = A[y]", "C[y] = B[y]"));

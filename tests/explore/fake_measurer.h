@@ -7,8 +7,8 @@
 
 namespace tensmith::testing {
 
-/// Measures by calling a function, and remembers what it was asked. Trials end in reverse order, as a pipelined measurer's
-/// may.
+/// Measures by calling a function, and remembers what it was asked. Trials end in reverse order, as a pipelined
+/// measurer's may.
 class FakeMeasurer final : public Measurer {
  public:
   /// Positive: seconds. Otherwise the trial fails with `failure`.

@@ -83,7 +83,8 @@ TEST(Learner, LabelsAreThroughputOverTheBestAndZeroForFailures) {
 TEST(Learner, EqualOrFailedResultsDoNotMakeItReady) {
   NeighbourModel model;
   Learner learner(model, choices_as_features(1), {.min_results = 2});
-  learner.learn(std::vector<Observation>{{Config{{0}}, TrialStatus::kCrash, 0.0}, {Config{{1}}, TrialStatus::kHang, 0.0}});
+  learner.learn(
+      std::vector<Observation>{{Config{{0}}, TrialStatus::kCrash, 0.0}, {Config{{1}}, TrialStatus::kHang, 0.0}});
   EXPECT_FALSE(learner.ready());
   std::vector<float> scores(1, 9.0f);
   learner.score(std::vector<Config>{Config{{0}}}, scores);
@@ -172,7 +173,11 @@ TEST(WorkerPool, VisitsEveryItemOnce) {
 
 TEST(WorkerPool, PassesExceptionsOn) {
   WorkerPool pool(3);
-  EXPECT_THROW(pool.run(100, 1, [](int, size_t begin, size_t) { if (begin == 50) throw UserError("no"); }), UserError);
+  EXPECT_THROW(pool.run(100, 1,
+                        [](int, size_t begin, size_t) {
+                          if (begin == 50) throw UserError("no");
+                        }),
+               UserError);
   std::atomic<int> items = 0;
   pool.run(100, 1, [&](int, size_t begin, size_t end) { items += static_cast<int>(end - begin); });
   EXPECT_EQ(items, 100);

@@ -74,7 +74,8 @@ TEST(RecordCodec, EveryStatusSurvives) {
 }
 
 TEST(RecordCodec, LinesAreSingleAndValidWhateverTheText) {
-  Record record = make_failure("w", TrialStatus::kCrash, "line one\nline two \xff\xfe caf\xc3\xa9 \xed\xa0\x80" + std::string(1, '\0'));
+  Record record = make_failure("w", TrialStatus::kCrash,
+                               "line one\nline two \xff\xfe caf\xc3\xa9 \xed\xa0\x80" + std::string(1, '\0'));
   const std::string line = encode_record(record);
   EXPECT_EQ(line.find('\n'), std::string::npos);
   const Record copy = round_trip(record);
@@ -129,7 +130,8 @@ TEST(RecordCodec, RefusesWhatIsNoRecord) {
   EXPECT_EQ(why, "it has no workload");
   EXPECT_FALSE(decode_record(R"({"version":1,"workload":"w","status":"OK","seconds":[1]})", why));
   EXPECT_EQ(why, "it has no knobs");
-  const auto odd = decode_record(R"({"workload":"w","status":"OK","space":"s","seconds":[0,-1,"NaN","Infinity",3]})", why);
+  const auto odd =
+      decode_record(R"({"workload":"w","status":"OK","space":"s","seconds":[0,-1,"NaN","Infinity",3]})", why);
   ASSERT_TRUE(odd) << why;
   EXPECT_EQ(odd->seconds, std::vector<double>{3});
 }
@@ -177,7 +179,8 @@ TEST(ChooseBest, AComparisonOverrulesTheTrialsBeforeIt) {
 }
 
 TEST(ChooseBest, AFasterTrialAfterTheComparisonWinsUnconfirmed) {
-  const std::vector<Record> records = {make_confirmation("w", 2.5, "a"), make_confirmation("w", 3.0, "a"), make_record("w", 2.4)};
+  const std::vector<Record> records = {make_confirmation("w", 2.5, "a"), make_confirmation("w", 3.0, "a"),
+                                       make_record("w", 2.4)};
   const auto best = choose_best(records);
   ASSERT_TRUE(best);
   EXPECT_EQ(best->position, 2u);

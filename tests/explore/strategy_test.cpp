@@ -28,10 +28,8 @@ FunctionScorer bowl_scorer(double centre) {
 std::unique_ptr<SearchStrategy> make(Kind kind, const ConfigSpace& space, Scorer& scorer, uint64_t seed = 3,
                                      std::vector<Config> initial = {}) {
   switch (kind) {
-    case Kind::kRandom:
-      return make_random_search(space, {seed, std::move(initial)});
-    case Kind::kGrid:
-      return make_grid_search(space);
+    case Kind::kRandom: return make_random_search(space, {seed, std::move(initial)});
+    case Kind::kGrid: return make_grid_search(space);
     case Kind::kGenetic: {
       GeneticOptions options;
       options.seed = seed;
@@ -39,8 +37,7 @@ std::unique_ptr<SearchStrategy> make(Kind kind, const ConfigSpace& space, Scorer
       options.population = 20;
       return make_genetic_search(space, options);
     }
-    case Kind::kAnnealing:
-      break;
+    case Kind::kAnnealing: break;
   }
   AnnealingOptions options;
   options.seed = seed;
@@ -94,7 +91,8 @@ TEST_P(EveryStrategy, NeverProposesWhatItWasTold) {
   const ConfigSpace space = make_space(2, 6);
   const auto strategy = make(GetParam(), space, scorer_);
   std::vector<Observation> known;
-  for (uint64_t i = 0; i < space.size(); i += 2) known.push_back({space.at(i), TrialStatus::kOk, bowl(space.at(i), 2.0)});
+  for (uint64_t i = 0; i < space.size(); i += 2)
+    known.push_back({space.at(i), TrialStatus::kOk, bowl(space.at(i), 2.0)});
   strategy->update(known);
   const std::vector<Config> all = run_search(*strategy, 1000, 7, [](const Config& c) { return bowl(c, 2.0); });
   EXPECT_EQ(all.size(), space.size() / 2);
@@ -157,8 +155,8 @@ TEST_P(EveryStrategy, InitialConfigsComeFirst) {
   if (GetParam() == Kind::kGrid) return;  // keeps its own order
   ConfigSpace space = make_space(3, 5);
   space.add_constraint("even sum", [](const ConfigSpace&, const Config& c) { return sum_of(c) % 2 == 0; });
-  const std::vector<Config> initial = {Config{{4, 4, 4}}, Config{{0, 0, 1}}, Config{{9, 0, 0}}, Config{{1, 1}},
-                                       Config{{4, 4, 4}}, Config{{2, 1, 1}}};
+  const std::vector<Config> initial = {Config{{4, 4, 4}}, Config{{0, 0, 1}}, Config{{9, 0, 0}},
+                                       Config{{1, 1}},    Config{{4, 4, 4}}, Config{{2, 1, 1}}};
   const auto strategy = make(GetParam(), space, scorer_, 3, initial);
   const std::vector<Config> batch = strategy->propose(4);
   ASSERT_EQ(batch.size(), 4u);

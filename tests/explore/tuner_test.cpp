@@ -401,10 +401,13 @@ TEST(ReplayMeasurer, AnswersFromTheTable) {
   measurer.put(space.at(4), TrialStatus::kCrash, {}, "boom");
   std::vector<TrialResult> results;
   const std::vector<Config> configs = {space.at(3), space.at(4), space.at(5)};
-  measurer.measure(configs, [&](size_t position, TrialResult result) {
-    EXPECT_EQ(position, results.size());
-    results.push_back(std::move(result));
-  }, [] { return false; });
+  measurer.measure(
+      configs,
+      [&](size_t position, TrialResult result) {
+        EXPECT_EQ(position, results.size());
+        results.push_back(std::move(result));
+      },
+      [] { return false; });
   ASSERT_EQ(results.size(), 3u);
   EXPECT_EQ(results[0].seconds, (std::vector<double>{2.0, 1.0}));
   EXPECT_EQ(results[1].error, "boom");

@@ -71,7 +71,9 @@ TEST(Arena, NodesMadeOutsideAScopeOutliveTheirThread) {
   std::thread([&] { made = make_var("from_thread"); }).join();
   EXPECT_EQ(made.as<Var>()->name, "from_thread");
   // The next thread goes on in the same arena and must not write over it.
-  std::thread([&] { for (int i = 0; i < 100; ++i) make_var("other"); }).join();
+  std::thread([&] {
+    for (int i = 0; i < 100; ++i) make_var("other");
+  }).join();
   EXPECT_EQ(made.as<Var>()->name, "from_thread");
 }
 

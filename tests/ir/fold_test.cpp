@@ -83,8 +83,9 @@ TEST(Fold, FloatsConvertToIntegersByTruncatingAndSaturating) {
 }
 
 TEST(Fold, IntegersConvertToFloatsRoundingOnce) {
-  for (int64_t value : {int64_t{0}, int64_t{1}, int64_t{-1}, kMin64, kMax64, int64_t{0x7fffff4000000001},
-                        int64_t{0x7fffffbfffffffff}, int64_t{-0x7fffff4000000001}, int64_t{16777217}, int64_t{16777219}}) {
+  for (int64_t value :
+       {int64_t{0}, int64_t{1}, int64_t{-1}, kMin64, kMax64, int64_t{0x7fffff4000000001}, int64_t{0x7fffffbfffffffff},
+        int64_t{-0x7fffff4000000001}, int64_t{16777217}, int64_t{16777219}}) {
     EXPECT_EQ(int_to_float(kInt64, kFloat32, value), static_cast<double>(static_cast<float>(value))) << value;
     EXPECT_EQ(int_to_float(kInt64, kFloat64, value), static_cast<double>(value)) << value;
     const auto as_unsigned = static_cast<uint64_t>(value);

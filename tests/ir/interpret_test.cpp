@@ -216,8 +216,7 @@ TEST(Interpret, Allocations) {
   EXPECT_TRUE(std::isnan(c[1])) << "a fresh allocation does not remember the last one";
   InterpretOptions track;
   track.track_uninitialized = true;
-  EXPECT_EQ(error_of(text, {c.data()}, track),
-            "element 0 of 't' is read before it was written at i = 1\nC[i] = t[0]");
+  EXPECT_EQ(error_of(text, {c.data()}, track), "element 0 of 't' is read before it was written at i = 1\nC[i] = t[0]");
   int32_t poison = 0;
   run("func f(out C: int32[1] global):\n  alloc t: int32[1] local:\n    C[0] = t[0]\n", {&poison});
   EXPECT_EQ(static_cast<uint32_t>(poison), 0xaaaaaaaau);
@@ -291,8 +290,9 @@ TEST(Interpret, IterationsCanBeLimited) {
   int64_t c = 0;
   InterpretOptions options;
   options.max_iterations = 1000;
-  EXPECT_THROW(run("func f(out C: int64[1] global):\n  for i in [0, 9223372036854775807):\n    C[0] = i\n", {&c}, options),
-               WorkError);
+  EXPECT_THROW(
+      run("func f(out C: int64[1] global):\n  for i in [0, 9223372036854775807):\n    C[0] = i\n", {&c}, options),
+      WorkError);
 }
 
 TEST(Interpret, RandomProgramsComputeTheSameAfterARoundTrip) {

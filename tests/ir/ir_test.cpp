@@ -44,8 +44,9 @@ TEST(Buffer, TooLargeIsTheUsersMistake) {
     buffer_size(huge);
     FAIL();
   } catch (const UserError& error) {
-    EXPECT_EQ(error.message(),
-              "buffer 'big' with shape [1099511627776, 1099511627776] has more elements than a 64-bit index can address");
+    EXPECT_EQ(
+        error.message(),
+        "buffer 'big' with shape [1099511627776, 1099511627776] has more elements than a 64-bit index can address");
   }
   const Buffer strided = make_buffer("s", kFloat32, dims({3}), MemoryScope::kGlobal, dims({1LL << 62}));
   EXPECT_THROW(buffer_size(strided), UserError);
@@ -92,7 +93,11 @@ TEST(Factories, RejectWhatIsIllTyped) {
   expect_internal([&] { make_load(b, std::vector<Expr>{i, i, i}); }, "2 dimensions and is accessed with 3");
   expect_internal([&] { make_load(b, std::vector<Expr>{f, i}); }, "index 0 of buffer 'B' is not an integer");
   expect_internal([&] { make_load(b, std::vector<Expr>{v, i}); }, "a vector and not the last");
-  expect_internal([&] { make_load(b, std::vector<Expr>{i, v}, p); }, "predicate of an access to 'B' is bool, not boolx4");
+  expect_internal(
+      [&] {
+        make_load(b, std::vector<Expr>{i, v}, p);
+      },
+      "predicate of an access to 'B' is bool, not boolx4");
   expect_internal([&] { make_store(b, ii, i); }, "store of int64 to 1 elements of 'B'");
   expect_internal([&] { make_for(var, n, LoopKind::kSerial, store); }, "the extent of loop 'x'");
   expect_internal([&] { make_for(var, i, LoopKind::kSerial, Stmt()); }, "loop 'x' has no body");
@@ -187,8 +192,10 @@ TEST(Visit, SubstituteReachesEveryNode) {
   EXPECT_TRUE(uses_var(s, x));
   EXPECT_FALSE(uses_var(replaced, x));
   int nodes = 0, nodes_after = 0, stmts = 0;
-  walk(s, [&](Expr) { ++nodes; }, [&](Stmt) { ++stmts; });
-  walk(replaced, [&](Expr) { ++nodes_after; }, [](Stmt) {});
+  walk(
+      s, [&](Expr) { ++nodes; }, [&](Stmt) { ++stmts; });
+  walk(
+      replaced, [&](Expr) { ++nodes_after; }, [](Stmt) {});
   EXPECT_EQ(nodes, nodes_after);
   EXPECT_EQ(stmts, 9);
 }

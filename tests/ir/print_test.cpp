@@ -121,7 +121,8 @@ TEST(Print, SharedNamesAreToldApart) {
   const VarRef x1 = make_var("x"), x2 = make_var("x"), x3 = make_var("x");
   const Expr at[] = {Expr(x1) + x2};
   const Stmt store = make_store(b, at, x3);
-  const Stmt nest = make_for(x1, make_index(2), LoopKind::kSerial, make_for(x2, make_index(2), LoopKind::kSerial, store));
+  const Stmt nest =
+      make_for(x1, make_index(2), LoopKind::kSerial, make_for(x2, make_index(2), LoopKind::kSerial, store));
   EXPECT_EQ(to_string(nest),
             "for x_2 in [0, 2):\n"
             "  for x_3 in [0, 2):\n"

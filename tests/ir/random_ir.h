@@ -15,8 +15,8 @@
 namespace tensmith::testing {
 
 inline constexpr std::array<DataType, 13> kAllTypes = {
-    int_type(8),   int_type(16),  int_type(32),   int_type(64),  uint_type(8),   uint_type(16),  uint_type(32),
-    uint_type(64), bool_type(),   float_type(16), bfloat_type(), float_type(32), float_type(64),
+    int_type(8),   int_type(16), int_type(32),   int_type(64),  uint_type(8),   uint_type(16),  uint_type(32),
+    uint_type(64), bool_type(),  float_type(16), bfloat_type(), float_type(32), float_type(64),
 };
 
 class RandomIr {
@@ -83,7 +83,8 @@ class RandomIr {
       if (rng_.bernoulli(0.05)) return reduce_identity(pick({ReduceOp::kMax, ReduceOp::kMin}), type);
       return make_int(type, rng_.uniform_int(int64_t{type.is_int() ? -20 : 0}, int64_t{100}));
     }
-    const double special[] = {0.0, -0.0, 1.0, 0.1, 1e30, -1e-30, INFINITY, -INFINITY, static_cast<double>(NAN), 65504.0};
+    const double special[] = {0.0,    -0.0, 1.0, 0.1, 1e30, -1e-30, INFINITY, -INFINITY, static_cast<double>(NAN),
+                              65504.0};
     if (rng_.bernoulli(0.2)) return make_float(type, special[rng_.uniform_int(uint64_t{10})]);
     return make_float(type, rng_.normal() * 10.0);
   }
@@ -189,7 +190,8 @@ class RandomIr {
     }
     if (op == BinaryOp::kDiv || op == BinaryOp::kMod) {
       const Expr dividend = value(type, depth);
-      return make_binary(op, dividend, make_int(type, type.is_int() ? divisor() : rng_.uniform_int(int64_t{1}, int64_t{9})));
+      return make_binary(op, dividend,
+                         make_int(type, type.is_int() ? divisor() : rng_.uniform_int(int64_t{1}, int64_t{9})));
     }
     return pair(op, type, depth);
   }

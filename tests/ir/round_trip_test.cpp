@@ -76,10 +76,12 @@ TEST(FreshBindings, ACopyMeansTheSameAndSharesNoDefinition) {
 /// Random damage to valid texts: the parser answers with a program or a UserError, nothing else.
 TEST(RoundTrip, DamagedTextsAreSafe) {
   Rng rng(11);
-  const std::vector<std::string> pieces = {"(",    ")",   "[",   "]",  ",",       ":",     "\n",  "  ",     "for",   "in",
-                                           "ramp", "min", "sum", "if", "not",     "-",     "1",   "1.5f16", "i",     "==",
-                                           "let",  "out", "inf", "=",  "float32", "int8x", "1e9", "\0",     "\xff",  "alloc",
-                                           "broadcast", "select", "else", "pass", "99999999999", "strides", "A0", "u8", "%"};
+  const std::vector<std::string> pieces = {"(",       ")",     "[",         "]",       ",",     ":",    "\n",
+                                           "  ",      "for",   "in",        "ramp",    "min",   "sum",  "if",
+                                           "not",     "-",     "1",         "1.5f16",  "i",     "==",   "let",
+                                           "out",     "inf",   "=",         "float32", "int8x", "1e9",  "\0",
+                                           "\xff",    "alloc", "broadcast", "select",  "else",  "pass", "99999999999",
+                                           "strides", "A0",    "u8",        "%"};
   int accepted = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {
     Arena arena;

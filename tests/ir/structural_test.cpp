@@ -25,28 +25,26 @@ bool equal(const char* a, const char* b) {
 }
 
 TEST(Structural, NamesOfWhatIsDefinedDoNotCount) {
-  EXPECT_TRUE(equal(
-      "func f(A: int64[4] global, out C: int64[4] global):\n"
-      "  alloc t: int64[4] local:\n"
-      "    for i in [0, 4):\n"
-      "      t[i] = A[i]\n"
-      "      let k = i + 1:\n"
-      "        C[i] = t[k]\n",
-      "func g(X: int64[4] global, out Y: int64[4] global):\n"
-      "  alloc u: int64[4] local:\n"
-      "    for j in [0, 4):\n"
-      "      u[j] = X[j]\n"
-      "      let m = j + 1:\n"
-      "        Y[j] = u[m]\n"));
+  EXPECT_TRUE(
+      equal("func f(A: int64[4] global, out C: int64[4] global):\n"
+            "  alloc t: int64[4] local:\n"
+            "    for i in [0, 4):\n"
+            "      t[i] = A[i]\n"
+            "      let k = i + 1:\n"
+            "        C[i] = t[k]\n",
+            "func g(X: int64[4] global, out Y: int64[4] global):\n"
+            "  alloc u: int64[4] local:\n"
+            "    for j in [0, 4):\n"
+            "      u[j] = X[j]\n"
+            "      let m = j + 1:\n"
+            "        Y[j] = u[m]\n"));
 }
 
 TEST(Structural, UsesMustCorrespond) {
-  EXPECT_FALSE(equal(
-      "func f(out C: int64[4] global):\n  for i in [0, 4):\n    for j in [0, 4):\n      C[i] = j\n",
-      "func f(out C: int64[4] global):\n  for i in [0, 4):\n    for j in [0, 4):\n      C[j] = i\n"));
-  EXPECT_FALSE(equal(
-      "func f(out C: int64[4] global):\n  for i in [0, 4):\n    for j in [0, 4):\n      C[i] = i\n",
-      "func f(out C: int64[4] global):\n  for i in [0, 4):\n    for j in [0, 4):\n      C[i] = j\n"));
+  EXPECT_FALSE(equal("func f(out C: int64[4] global):\n  for i in [0, 4):\n    for j in [0, 4):\n      C[i] = j\n",
+                     "func f(out C: int64[4] global):\n  for i in [0, 4):\n    for j in [0, 4):\n      C[j] = i\n"));
+  EXPECT_FALSE(equal("func f(out C: int64[4] global):\n  for i in [0, 4):\n    for j in [0, 4):\n      C[i] = i\n",
+                     "func f(out C: int64[4] global):\n  for i in [0, 4):\n    for j in [0, 4):\n      C[i] = j\n"));
 }
 
 TEST(Structural, EveryAttributeCounts) {
@@ -64,10 +62,17 @@ TEST(Structural, EveryAttributeCounts) {
   };
   std::set<uint64_t> hashes = {structural_hash(parse_function(base))};
   const std::string variants[] = {
-      changed("parallel", "unrolled"), changed("into L1", "into L2"),          changed("2.0", "3.0"),
-      changed("*", " + "),             changed("[4, 4] global", "[4, 5] global"), changed("[4, 4] global", "[4, 4] shared"),
-      changed("[4, 4] global", "[4, 4] global strides [8, 1]"), changed("ramp(0, 1, 4)]*", "ramp(0, 0, 4)]*"),
-      changed("[0, 4):", "[0, 3):"),   changed("i in", "i: int32 in"),          changed("1, 4)] =", "1, 4) if broadcast(true, 4)] ="),
+      changed("parallel", "unrolled"),
+      changed("into L1", "into L2"),
+      changed("2.0", "3.0"),
+      changed("*", " + "),
+      changed("[4, 4] global", "[4, 5] global"),
+      changed("[4, 4] global", "[4, 4] shared"),
+      changed("[4, 4] global", "[4, 4] global strides [8, 1]"),
+      changed("ramp(0, 1, 4)]*", "ramp(0, 0, 4)]*"),
+      changed("[0, 4):", "[0, 3):"),
+      changed("i in", "i: int32 in"),
+      changed("1, 4)] =", "1, 4) if broadcast(true, 4)] ="),
       changed("out ", ""),
   };
   for (const std::string& variant : variants) {

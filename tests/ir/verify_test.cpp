@@ -49,8 +49,8 @@ TEST_F(Verify, SoundProgramsPass) {
 }
 
 TEST_F(Verify, Scopes) {
-  expect_problem(store(i, make_index(0), make_index(1)), VerifyStage::kLoopNest, "variable 'i' is used outside its scope",
-                 "C[i, 0] = 1");
+  expect_problem(store(i, make_index(0), make_index(1)), VerifyStage::kLoopNest,
+                 "variable 'i' is used outside its scope", "C[i, 0] = 1");
   const Stmt after[] = {loop(i, store(i, make_index(0), i)), store(make_index(0), make_index(0), i)};
   expect_problem(make_seq(after), VerifyStage::kLoopNest, "variable 'i' is used outside its scope", "C[0, 0] = i");
   expect_problem(make_for(i, i, LoopKind::kSerial, store(i, i, i)), VerifyStage::kLoopNest,
@@ -105,7 +105,8 @@ TEST_F(Verify, NodesMadeByHandAreChecked) {
   const IntImm wide{{ExprKind::kIntImm, int_type(8)}, 1000};
   expect_problem(in_store(make_cast(kInt64, &wide)), VerifyStage::kLoopNest, "does not fit the type int8", "1000i8");
   const FloatImm unrounded{{ExprKind::kFloatImm, kFloat32}, 0.1};
-  expect_problem(in_store(make_cast(kInt64, &unrounded)), VerifyStage::kLoopNest, "does not fit the type float32", "0.1");
+  expect_problem(in_store(make_cast(kInt64, &unrounded)), VerifyStage::kLoopNest, "does not fit the type float32",
+                 "0.1");
   const Not missing{{ExprKind::kNot, kBool}, Expr()};
   expect_problem(in_store(make_cast(kInt64, &missing)), VerifyStage::kLoopNest, "an expression lacks an operand",
                  "C[0, 0] = int64(not <missing>)");

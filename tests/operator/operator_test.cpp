@@ -14,7 +14,8 @@ namespace {
 
 /// An operand of `bytes`, aligned, filled with small numbers.
 struct Memory {
-  explicit Memory(int64_t bytes, float scale = 0.25F) : data(static_cast<float*>(tensmith_alloc(static_cast<size_t>(bytes)))) {
+  explicit Memory(int64_t bytes, float scale = 0.25F)
+      : data(static_cast<float*>(tensmith_alloc(static_cast<size_t>(bytes)))) {
     for (int64_t i = 0; i < bytes / 4; ++i) data[i] = scale * static_cast<float>(i % 9 - 4);
   }
   ~Memory() { tensmith_free(data); }
@@ -40,7 +41,8 @@ TEST(Operator, ComputesTheDefinition) {
     EXPECT_EQ(conv.inputs()[1].name, "weights");
     EXPECT_EQ(conv.inputs()[1].shape, (std::vector<int64_t>{32, 16, 3, 3}));
     EXPECT_EQ(conv.config().source, ChosenConfig::Source::kDefault);
-    const Memory data(conv.inputs()[0].bytes), weights(conv.inputs()[1].bytes, 0.5F), bias(conv.inputs()[2].bytes), out(conv.outputs()[0].bytes);
+    const Memory data(conv.inputs()[0].bytes), weights(conv.inputs()[1].bytes, 0.5F), bias(conv.inputs()[2].bytes),
+        out(conv.outputs()[0].bytes);
     conv.set_input(1, weights.data);
     conv.set_input(2, bias.data);
     conv.run({data.data, nullptr, nullptr}, {out.data});
@@ -55,7 +57,10 @@ TEST(Operator, ComputesTheDefinition) {
 TEST(Operator, MisuseIsTold) {
   Operator conv(parse_workload("conv2d:c=16,h=4,w=4,k=16"), parse_target("llvm"), 1);
   const Memory data(conv.inputs()[0].bytes), weights(conv.inputs()[1].bytes), out(conv.outputs()[0].bytes);
-  EXPECT_EQ(error_of([&] { conv.run({data.data, weights.data}, {out.data}); }), "an operand that is packed ahead was never set");
+  EXPECT_EQ(error_of([&] {
+              conv.run({data.data, weights.data}, {out.data});
+            }),
+            "an operand that is packed ahead was never set");
   EXPECT_EQ(error_of([&] { conv.set_input(7, weights.data); }), "there is no input 7");
   EXPECT_EQ(error_of([&] { conv.set_input(1, weights.data + 1); }), "operand 'weights' is not aligned to 64 bytes");
   conv.set_input(1, weights.data);

@@ -80,7 +80,8 @@ void check_config(const Workload& workload, const Task& task, const Config& conf
   const float* got = data.of(program.outputs[0]->buffer->name, expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     ASSERT_NEAR(got[i], expected[i], 1e-4) << "element " << i << " of " << task.workload << "\n"
-                                           << task.space.to_string(config) << "\n" << print_trace(schedule);
+                                           << task.space.to_string(config) << "\n"
+                                           << print_trace(schedule);
   }
 }
 
@@ -105,14 +106,17 @@ TEST_P(Templates, RandomConfigsComputeTheDefinition) {
   check_random_configs(GetParam(), avx512(), 2, 6);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, Templates,
-    ::testing::Values("conv2d:c=1,h=1,w=1,k=1", "conv2d:c=16,h=5,w=6,k=32,r=3,s=3,pad=1", "conv2d:c=3,h=9,w=8,k=16,r=3,s=3,pad=1,stride=2",
-                      "conv2d:n=2,c=5,h=7,w=9,k=16,r=3,s=3,pad=1", "conv2d:c=8,h=9,w=7,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
-                      "conv2d:c=32,h=4,w=4,k=16,r=1,s=1,stride=2", "conv2d:c=16,h=6,w=5,k=16,r=3,s=1,pad=1,layout=nchw,weights=plain",
-                      "conv2d:c=16,h=4,w=5,k=32,r=2,s=3,pad=0:1:1:0,epilogue=bias+relu", "matmul:m=13,n=17,k=11",
-                      "matmul:m=1,n=9,k=33,ta=1", "matmul:m=16,n=70,k=70,tb=1", "matmul:m=9,n=3,k=1,ta=1,tb=1",
-                      "matmul:m=8,n=20,k=130,epilogue=bias"));
+INSTANTIATE_TEST_SUITE_P(Shapes, Templates,
+                         ::testing::Values("conv2d:c=1,h=1,w=1,k=1", "conv2d:c=16,h=5,w=6,k=32,r=3,s=3,pad=1",
+                                           "conv2d:c=3,h=9,w=8,k=16,r=3,s=3,pad=1,stride=2",
+                                           "conv2d:n=2,c=5,h=7,w=9,k=16,r=3,s=3,pad=1",
+                                           "conv2d:c=8,h=9,w=7,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
+                                           "conv2d:c=32,h=4,w=4,k=16,r=1,s=1,stride=2",
+                                           "conv2d:c=16,h=6,w=5,k=16,r=3,s=1,pad=1,layout=nchw,weights=plain",
+                                           "conv2d:c=16,h=4,w=5,k=32,r=2,s=3,pad=0:1:1:0,epilogue=bias+relu",
+                                           "matmul:m=13,n=17,k=11", "matmul:m=1,n=9,k=33,ta=1",
+                                           "matmul:m=16,n=70,k=70,tb=1", "matmul:m=9,n=3,k=1,ta=1,tb=1",
+                                           "matmul:m=8,n=20,k=130,epilogue=bias"));
 
 TEST(Templates, FreeExpressions) {
   const FreeExpression expression{"R[y,x] = max(sum(k: A[y,k]*B[k,x]) + b[x], 0)",

@@ -17,14 +17,16 @@ std::string error_of(const char* text) {
 }
 
 TEST(Workload, CanonicalTextRoundTrips) {
-  for (const char* text : {"conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1", "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
-                           "conv2d:c=3,h=9,w=9,k=4,r=1,s=2,stride=2:1,layout=nchw,weights=plain,epilogue=bias+relu,type=float64",
-                           "matmul:m=3,n=4,k=5,ta=1", "resnet18.C7", "matmul-1024"}) {
+  for (const char* text :
+       {"conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1", "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
+        "conv2d:c=3,h=9,w=9,k=4,r=1,s=2,stride=2:1,layout=nchw,weights=plain,epilogue=bias+relu,type=float64",
+        "matmul:m=3,n=4,k=5,ta=1", "resnet18.C7", "matmul-1024"}) {
     const std::string canonical = to_string(parse_workload(text));
     EXPECT_EQ(to_string(parse_workload(canonical)), canonical) << text;
   }
   EXPECT_EQ(to_string(parse_workload("resnet18.C6")),
-            "conv2d:n=1,c=128,h=28,w=28,k=128,r=3,s=3,stride=1,pad=1,dilation=1,layout=nchw16c,weights=packed,type=float32,epilogue=none");
+            "conv2d:n=1,c=128,h=28,w=28,k=128,r=3,s=3,stride=1,pad=1,dilation=1,layout=nchw16c,weights=packed,type="
+            "float32,epilogue=none");
 }
 
 TEST(Workload, AliasesAreTableOneOfThePaper) {
@@ -42,11 +44,15 @@ TEST(Workload, AliasesAreTableOneOfThePaper) {
 }
 
 TEST(Workload, MistakesAreToldWithTheirPlace) {
-  EXPECT_EQ(error_of("conv3d:c=1"),
-            std::string("workload 'conv3d:c=1', at position 1: unknown operator or alias 'conv3d' (hint: operators are conv2d and matmul; "
-                        "aliases are resnet18, resnet18.C1, resnet18.C2, resnet18.C3, resnet18.C4, resnet18.C5, resnet18.C6, resnet18.C7, "
-                        "resnet18.C8, resnet18.C9, resnet18.C10, resnet18.C11, resnet18.C12, matmul-256, matmul-512, matmul-1024, "
-                        "matmul-2048; an index expression is given by --expr)"));
+  EXPECT_EQ(
+      error_of("conv3d:c=1"),
+      std::string(
+          "workload 'conv3d:c=1', at position 1: unknown operator or alias 'conv3d' (hint: operators are conv2d and "
+          "matmul; "
+          "aliases are resnet18, resnet18.C1, resnet18.C2, resnet18.C3, resnet18.C4, resnet18.C5, resnet18.C6, "
+          "resnet18.C7, "
+          "resnet18.C8, resnet18.C9, resnet18.C10, resnet18.C11, resnet18.C12, matmul-256, matmul-512, matmul-1024, "
+          "matmul-2048; an index expression is given by --expr)"));
   EXPECT_NE(error_of("conv2d:c=64,q=3").find("at position 13: 'q' is no field of conv2d"), std::string::npos);
   EXPECT_NE(error_of("conv2d:c=64,c=3").find("at position 13: field 'c' is given twice"), std::string::npos);
   EXPECT_NE(error_of("conv2d:c=six").find("'six' of field 'c' is no 64-bit integer"), std::string::npos);
@@ -68,7 +74,8 @@ TEST(Workload, ZeroAndNegativeSizes) {
   }
   EXPECT_NE(error_of("conv2d:h=-1,w=8").find("it must be at least 0"), std::string::npos);
   EXPECT_NE(error_of("conv2d:h=8,w=8,stride=0").find("it must be at least 1"), std::string::npos);
-  EXPECT_NE(error_of("conv2d:h=2,w=2,r=5,s=5").find("the kernel spans 5x5, more than the padded input of 2x2"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:h=2,w=2,r=5,s=5").find("the kernel spans 5x5, more than the padded input of 2x2"),
+            std::string::npos);
   EXPECT_EQ(output_size(parse_workload("conv2d:n=0,h=8,w=8")), 0);
   EXPECT_EQ(output_size(parse_workload("conv2d:h=0,w=8")), 0);
   EXPECT_EQ(output_size(parse_workload("matmul:m=4,n=4,k=0")), 16);
@@ -76,9 +83,12 @@ TEST(Workload, ZeroAndNegativeSizes) {
 }
 
 TEST(Workload, SizesBeyond64BitsAreRefused) {
-  EXPECT_NE(error_of("conv2d:n=4000000000,c=4000000000,h=8,w=8").find("larger than a 64-bit index can address"), std::string::npos);
-  EXPECT_NE(error_of("matmul:m=4000000000,n=4000000000,k=1").find("larger than a 64-bit index can address"), std::string::npos);
-  EXPECT_NE(error_of("conv2d:h=9223372036854775807,w=8,pad=9223372036854775807").find("larger than a 64-bit index"), std::string::npos);
+  EXPECT_NE(error_of("conv2d:n=4000000000,c=4000000000,h=8,w=8").find("larger than a 64-bit index can address"),
+            std::string::npos);
+  EXPECT_NE(error_of("matmul:m=4000000000,n=4000000000,k=1").find("larger than a 64-bit index can address"),
+            std::string::npos);
+  EXPECT_NE(error_of("conv2d:h=9223372036854775807,w=8,pad=9223372036854775807").find("larger than a 64-bit index"),
+            std::string::npos);
 }
 
 }  // namespace

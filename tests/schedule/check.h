@@ -18,11 +18,14 @@
 namespace tensmith::testing {
 
 /// Elements of a float32 buffer, never without storage.
-inline std::vector<float> storage_of(Buffer buffer) { return std::vector<float>(std::max<int64_t>(buffer_size(buffer), 1)); }
+inline std::vector<float> storage_of(Buffer buffer) {
+  return std::vector<float>(std::max<int64_t>(buffer_size(buffer), 1));
+}
 
-/// Runs the loop nest of a schedule (its pack functions first) in the interpreter and compares with the direct evaluation of the
-/// definition. Inputs are small integers, so that sums are exact in any order and results must be equal. All float32.
-/// A nest that does the same work over and over (compute_at deep inside) is given up after `max_iterations` (0: never).
+/// Runs the loop nest of a schedule (its pack functions first) in the interpreter and compares with the direct
+/// evaluation of the definition. Inputs are small integers, so that sums are exact in any order and results must be
+/// equal. All float32. A nest that does the same work over and over (compute_at deep inside) is given up after
+/// `max_iterations` (0: never).
 inline void expect_same_as_definition(const Schedule& schedule, const NestOptions& options = {}, uint64_t seed = 1,
                                       int64_t max_iterations = 0) {
   const Program& program = schedule.program();

@@ -45,9 +45,8 @@ TEST(ConfigSpace, IndexOutsideIsRefused) {
 
 TEST(ConfigSpace, ConstraintsAreNamed) {
   ConfigSpace space = example();
-  space.add_constraint("tiles of 4 need order hk", [](const ConfigSpace& s, const Config& c) {
-    return s.get(c, 0) != 4 || s.get(c, 1) == 1;
-  });
+  space.add_constraint("tiles of 4 need order hk",
+                       [](const ConfigSpace& s, const Config& c) { return s.get(c, 0) != 4 || s.get(c, 1) == 1; });
   EXPECT_TRUE(space.valid(space.at(0)));
   const Config bad = space.at(12);
   ASSERT_EQ(space.get(bad, 0), 4);
@@ -106,17 +105,18 @@ TEST(ConfigSpace, SplitKnobListsAllFactorizations) {
   }
 }
 
-// The spaces that a published tuner prints for the x86 blocked-layout template of the twelve ResNet-18 layers: all divisors of the
-// input channels, output channels and output width, the width's inner part at most 64, unrolling of the kernel
-// width, or for 1x1 kernels a tile of one or two rows instead.
+// The spaces that a published tuner prints for the x86 blocked-layout template of the twelve ResNet-18 layers: all
+// divisors of the input channels, output channels and output width, the width's inner part at most 64, unrolling of the
+// kernel width, or for 1x1 kernels a tile of one or two rows instead.
 TEST(ConfigSpace, PublishedX86SpacesAreExpressible) {
   struct Layer {
     int64_t in_channels, out_channels, width, kernel;
     uint64_t points;
   };
-  const Layer layers[] = {{3, 64, 112, 7, 252},   {64, 64, 56, 3, 784},   {64, 64, 56, 1, 784},   {64, 128, 28, 3, 672},
-                          {64, 128, 28, 1, 672},  {128, 128, 28, 3, 768}, {128, 256, 14, 3, 576}, {128, 256, 14, 1, 576},
-                          {256, 256, 14, 3, 648}, {256, 512, 7, 3, 360},  {256, 512, 7, 1, 360},  {512, 512, 7, 3, 400}};
+  const Layer layers[] = {{3, 64, 112, 7, 252},   {64, 64, 56, 3, 784},   {64, 64, 56, 1, 784},
+                          {64, 128, 28, 3, 672},  {64, 128, 28, 1, 672},  {128, 128, 28, 3, 768},
+                          {128, 256, 14, 3, 576}, {128, 256, 14, 1, 576}, {256, 256, 14, 3, 648},
+                          {256, 512, 7, 3, 360},  {256, 512, 7, 1, 360},  {512, 512, 7, 3, 400}};
   for (const Layer& layer : layers) {
     ConfigSpace space;
     space.add(split_knob("tile_ic", layer.in_channels, 2));

@@ -29,15 +29,19 @@ TEST_F(Errors, Split) {
             "split 'C.y': factor 0 is below 1 (loops of C: y (8), x (6), k (4) reduction)");
   EXPECT_EQ(refused(s, [&] { c.split(y, 9); }),
             "split 'C.y': factor 9 is larger than the loop's extent 8 (loops of C: y (8), x (6), k (4) reduction)");
-  EXPECT_EQ(refused(s, [&] { c.split_nparts(y, 9); }),
-            "split 'C.y': number of parts 9 is larger than the loop's extent 8 (loops of C: y (8), x (6), k (4) reduction)");
+  EXPECT_EQ(
+      refused(s, [&] { c.split_nparts(y, 9); }),
+      "split 'C.y': number of parts 9 is larger than the loop's extent 8 (loops of C: y (8), x (6), k (4) reduction)");
   const auto [yo, yi] = c.split(y, 4);
   EXPECT_EQ(refused(s, [&] { c.split(y, 2); }),
             "split 'C.y': it was split and is no loop any more (loops of C: y.0 (2), y.1 (4), x (6), k (4) reduction)");
   c.unroll(yi);
   EXPECT_EQ(refused(s, [&] { c.split(yi, 2); }),
             "split 'C.y.1': it is unrolled already (loops of C: y.0 (2), y.1 (4) unrolled, x (6), k (4) reduction)");
-  EXPECT_EQ(refused(s, [&] { s.split({c.id(), 77}, 2); }),
+  EXPECT_EQ(refused(s,
+                    [&] {
+                      s.split({c.id(), 77}, 2);
+                    }),
             "split 'C': it has no axis with number 77 (loops of C: y.0 (2), y.1 (4) unrolled, x (6), k (4) reduction)");
   EXPECT_EQ(refused(s, [&] { s.split({s.stage_of(p.a), 0}, 2); }), "split 'A': it is an input and has no loops");
 }
@@ -53,7 +57,8 @@ TEST_F(Errors, Fuse) {
   EXPECT_EQ(refused(s, [&] { c.fuse(x, y); }),
             "fuse 'C.x': 'y' is not the loop directly inside it (loops of C: y (8), x (6), k (4) reduction)");
   EXPECT_EQ(refused(s, [&] { c.fuse(x, k); }),
-            "fuse 'C.x': a dimension and a reduction axis ('k') cannot be one loop (loops of C: y (8), x (6), k (4) reduction)");
+            "fuse 'C.x': a dimension and a reduction axis ('k') cannot be one loop (loops of C: y (8), x (6), k (4) "
+            "reduction)");
   const AxisId f = c.fuse(y, x);
   EXPECT_EQ(refused(s, [&] { c.unroll(y); }),
             "unroll 'C.y': it was fused and is no loop any more (loops of C: (y*x) (48), k (4) reduction)");
@@ -61,23 +66,33 @@ TEST_F(Errors, Fuse) {
 }
 
 TEST_F(Errors, Reorder) {
-  EXPECT_EQ(refused(s, [&] { c.reorder({y, y}); }),
+  EXPECT_EQ(refused(s,
+                    [&] {
+                      c.reorder({y, y});
+                    }),
             "reorder 'C.y': it is named twice (loops of C: y (8), x (6), k (4) reduction)");
   c.reorder({k, y, x}).vectorize(x);
-  EXPECT_EQ(refused(s, [&] { c.reorder({x, y}); }),
-            "reorder 'C.x': it is vectorized and must stay the innermost loop (loops of C: k (4) reduction, y (8), x (6) vectorized)");
+  EXPECT_EQ(refused(s,
+                    [&] {
+                      c.reorder({x, y});
+                    }),
+            "reorder 'C.x': it is vectorized and must stay the innermost loop (loops of C: k (4) reduction, y (8), x "
+            "(6) vectorized)");
 }
 
 TEST_F(Errors, Annotations) {
   EXPECT_EQ(refused(s, [&] { c.vectorize(k); }),
-            "vectorize 'C.k': it is a reduction axis, whose iterations depend on each other (loops of C: y (8), x (6), k (4) reduction)");
+            "vectorize 'C.k': it is a reduction axis, whose iterations depend on each other (loops of C: y (8), x (6), "
+            "k (4) reduction)");
   EXPECT_EQ(refused(s, [&] { c.vectorize(x); }),
             "vectorize 'C.x': it is not the innermost loop (loops of C: y (8), x (6), k (4) reduction)");
   EXPECT_EQ(refused(s, [&] { c.parallel(k); }),
-            "parallel 'C.k': it is a reduction axis, whose iterations depend on each other (loops of C: y (8), x (6), k (4) reduction)");
+            "parallel 'C.k': it is a reduction axis, whose iterations depend on each other (loops of C: y (8), x (6), "
+            "k (4) reduction)");
   c.parallel(y);
   EXPECT_EQ(refused(s, [&] { c.parallel(x); }),
-            "parallel 'C.x': 'C' would have parallel loops inside each other (loops of C: y (8) parallel, x (6), k (4) reduction)");
+            "parallel 'C.x': 'C' would have parallel loops inside each other (loops of C: y (8) parallel, x (6), k (4) "
+            "reduction)");
 }
 
 TEST(ErrorsOfPlaces, ParallelInsideParallel) {
@@ -86,13 +101,15 @@ TEST(ErrorsOfPlaces, ParallelInsideParallel) {
   s[p.c].parallel(s[p.c].axis(0));
   s[p.b].parallel(s[p.b].axis(0));
   EXPECT_EQ(refused(s, [&] { s[p.b].compute_at(s[p.c], s[p.c].axis(1)); }),
-            "compute_at 'B': the parallel loop of 'B' would be inside the parallel loop C.y (loops of B: y (9) parallel, x (9))");
+            "compute_at 'B': the parallel loop of 'B' would be inside the parallel loop C.y (loops of B: y (9) "
+            "parallel, x (9))");
   const auto q = chain(8, 8);
   Schedule t(q.program);
   t[q.b].compute_at(t[q.c], t[q.c].axis(1));
   t[q.b].parallel(t[q.b].axis(0));
-  EXPECT_EQ(refused(t, [&] { t[q.c].parallel(t[q.c].axis(0)); }),
-            "parallel 'C.y': the parallel loop of 'B' would be inside the parallel loop C.y (loops of C: y (8), x (8))");
+  EXPECT_EQ(
+      refused(t, [&] { t[q.c].parallel(t[q.c].axis(0)); }),
+      "parallel 'C.y': the parallel loop of 'B' would be inside the parallel loop C.y (loops of C: y (8), x (8))");
 }
 
 TEST(ErrorsOfPlaces, ComputeAt) {
@@ -116,9 +133,11 @@ TEST(ErrorsOfPlaces, ComputeAt) {
   c.compute_at(d, d.axis(1));
   b.compute_at(d, d.axis(1));
   EXPECT_EQ(refused(s, [&] { c.compute_at(d, d.axis(0)); }),
-            "compute_at 'C': stage 'B' could not stay at its place: its reader 'C' is computed outside loop D.x (loops of C: y (8), x (8))");
+            "compute_at 'C': stage 'B' could not stay at its place: its reader 'C' is computed outside loop D.x (loops "
+            "of C: y (8), x (8))");
   EXPECT_EQ(refused(s, [&] { c.compute_root(); }),
-            "compute_root 'C': stage 'B' could not stay at its place: its reader 'C' is computed outside loop D.x (loops of C: y (8), x (8))");
+            "compute_root 'C': stage 'B' could not stay at its place: its reader 'C' is computed outside loop D.x "
+            "(loops of C: y (8), x (8))");
   EXPECT_EQ(refused(s, [&] { d.split(d.axis(1), 4); }),
             "split 'D.x': stage 'B' is computed at it (loops of D: y (8), x (8))");
   EXPECT_EQ(refused(s, [&] { d.vectorize(d.axis(1)); }),
@@ -141,8 +160,12 @@ TEST(ErrorsOfPlaces, ReorderThatWouldMoveAReaderOut) {
   b.compute_root();
   c.compute_at(d, d.axis(1));
   b.compute_at(d, d.axis(0));
-  EXPECT_EQ(refused(s, [&] { d.reorder({d.axis(1), d.axis(0)}); }),
-            "reorder 'D.x': stage 'B' could not stay at its place: its reader 'C' is computed outside loop D.y (loops of D: y (8), x (8))");
+  EXPECT_EQ(refused(s,
+                    [&] {
+                      d.reorder({d.axis(1), d.axis(0)});
+                    }),
+            "reorder 'D.x': stage 'B' could not stay at its place: its reader 'C' is computed outside loop D.y (loops "
+            "of D: y (8), x (8))");
 }
 
 TEST(ErrorsOfPlaces, ComputeInline) {
@@ -152,9 +175,10 @@ TEST(ErrorsOfPlaces, ComputeInline) {
             "compute_inline 'O': it is an output, all of which is stored (l");
   const auto q = conv2d({}, true);
   Schedule t(q.program);
-  EXPECT_EQ(refused(t, [&] { t[q.conv].compute_inline(); }),
-            "compute_inline 'O': it is a reduction, which is no expression of its readers (loops of O: n (1), k (4), oh (7), "
-            "ow (9), c (3) reduction, r (3) reduction, s (3) reduction)");
+  EXPECT_EQ(
+      refused(t, [&] { t[q.conv].compute_inline(); }),
+      "compute_inline 'O': it is a reduction, which is no expression of its readers (loops of O: n (1), k (4), oh (7), "
+      "ow (9), c (3) reduction, r (3) reduction, s (3) reduction)");
   t[q.pad].compute_inline();
   EXPECT_EQ(refused(t, [&] { t[q.pad].unroll(t[q.pad].axis(0)); }),
             "unroll 'P': it was inlined into its readers (loops of P: n (1), c (3), h (9), w (11))");
@@ -167,18 +191,21 @@ TEST_F(Errors, Caches) {
   EXPECT_EQ(refused(s, [&] { s.cache_read(p.c, MemoryScope::kLocal, not_a_reader); }),
             "cache_read 'C': stage 'C' does not read it (loops of C: y (8), x (6), k (4) reduction)");
   c.split(k, 2);
-  EXPECT_EQ(refused(s, [&] { s.cache_write(c, MemoryScope::kLocal); }),
-            "cache_write 'C.k': a reduction axis was split, fused, annotated or moved already (loops of C: y (8), x (6), "
-            "k.0 (2) reduction, k.1 (2) reduction)");
+  EXPECT_EQ(
+      refused(s, [&] { s.cache_write(c, MemoryScope::kLocal); }),
+      "cache_write 'C.k': a reduction axis was split, fused, annotated or moved already (loops of C: y (8), x (6), "
+      "k.0 (2) reduction, k.1 (2) reduction)");
   EXPECT_EQ(refused(s, [&] { s.set_scope(c, MemoryScope::kLocal); }),
-            "set_scope 'C': it is an output: its memory is the caller's (loops of C: y (8), x (6), k.0 (2) reduction, k.1 (2) reduction)");
+            "set_scope 'C': it is an output: its memory is the caller's (loops of C: y (8), x (6), k.0 (2) reduction, "
+            "k.1 (2) reduction)");
 }
 
 TEST_F(Errors, Rfactor) {
   EXPECT_EQ(refused(s, [&] { s.rfactor(y); }),
             "rfactor 'C.y': it is a dimension, not a reduction axis (loops of C: y (8), x (6), k (4) reduction)");
   EXPECT_EQ(refused(s, [&] { s.rfactor(k, 3); }),
-            "rfactor 'C.k': position 3 is outside [0, 2], the dimensions of the new stage (loops of C: y (8), x (6), k (4) reduction)");
+            "rfactor 'C.k': position 3 is outside [0, 2], the dimensions of the new stage (loops of C: y (8), x (6), k "
+            "(4) reduction)");
 }
 
 TEST_F(Errors, AxesThatMovedAway) {
@@ -194,15 +221,17 @@ TEST_F(Errors, LayoutTransform) {
   };
   EXPECT_EQ(refuse({{0, 1, 0}}), "layout_transform 'B': dimension 1 of the operand is left out");
   EXPECT_EQ(refuse({{0, 1, 0}, {2, 1, 0}}), "layout_transform 'B': the operand has no dimension 2");
-  EXPECT_EQ(refuse({{0, 1, 0}, {1, 4, 0}, {1, 1, 2}}),
-            "layout_transform 'B': the parts of dimension 1 do not follow each other: divisor 1 times modulus 2 is not 4");
+  EXPECT_EQ(
+      refuse({{0, 1, 0}, {1, 4, 0}, {1, 1, 2}}),
+      "layout_transform 'B': the parts of dimension 1 do not follow each other: divisor 1 times modulus 2 is not 4");
   EXPECT_EQ(refuse({{0, 1, 0}, {1, 4, 0}}), "layout_transform 'B': no part of dimension 1 has divisor 1");
   EXPECT_EQ(refuse({{0, 1, 0}, {1, 1, 6}}), "layout_transform 'B': the outermost part of dimension 1 has a modulus");
   EXPECT_EQ(refuse({{0, 1, 0}, {1, 0, 0}}),
             "layout_transform 'B': divisor 0 or modulus 0 of dimension 1 is out of range");
   const LayoutDim plain[] = {{0, 1, 0}, {1, 1, 0}};
   EXPECT_EQ(refused(s, [&] { s.layout_transform(p.c, plain, PackWhen::kInside); }),
-            "layout_transform 'C': it is an output, whose layout is the caller's (loops of C: y (8), x (6), k (4) reduction)");
+            "layout_transform 'C': it is an output, whose layout is the caller's (loops of C: y (8), x (6), k (4) "
+            "reduction)");
   const auto q = chain(8, 8);
   Schedule t(q.program);
   EXPECT_EQ(refused(t, [&] { t.layout_transform(q.b, plain, PackWhen::kAhead); }),
@@ -218,10 +247,13 @@ TEST(ErrorsOfHardware, Tensorize) {
   const AxisId y = s[p.c].axis(0), x = s[p.c].axis(1), k = s[p.c].reduce_axis(0);
   s[p.c].reorder({k, y, x});
   const std::string loops = " (loops of C: k (6) reduction, y (12), x (32))";
-  EXPECT_EQ(refused(s, [&] { s[p.c].tensorize(y, TensorIntrinsic::kOuterProduct16F32); }),
-            "tensorize 'C.y': its nest is not outer_product_16_f32: loop x has 32 iterations where it is computed, not 16" + loops);
-  EXPECT_EQ(refused(s, [&] { s[p.c].tensorize(k, TensorIntrinsic::kOuterProduct16F32); }),
-            "tensorize 'C.k': its nest is not outer_product_16_f32: 3 loops from there inwards, not one or two" + loops);
+  EXPECT_EQ(
+      refused(s, [&] { s[p.c].tensorize(y, TensorIntrinsic::kOuterProduct16F32); }),
+      "tensorize 'C.y': its nest is not outer_product_16_f32: loop x has 32 iterations where it is computed, not 16" +
+          loops);
+  EXPECT_EQ(
+      refused(s, [&] { s[p.c].tensorize(k, TensorIntrinsic::kOuterProduct16F32); }),
+      "tensorize 'C.k': its nest is not outer_product_16_f32: 3 loops from there inwards, not one or two" + loops);
   const auto [yo, yi] = s[p.c].split(y, 4);
   s[p.c].reorder({x, yi});
   EXPECT_EQ(refused(s, [&] { s[p.c].tensorize(x, TensorIntrinsic::kOuterProduct16F32); }).substr(0, 100),
@@ -236,9 +268,10 @@ TEST(ErrorsOfHardware, TensorizeOfTheWrongStrides) {
   const Program program = make_program(std::span(&c, 1));
   Schedule s(program);
   s[c].reorder({k, s[c].axis(0), s[c].axis(1)});
-  EXPECT_EQ(refused(s, [&] { s[c].tensorize(s[c].axis(0), TensorIntrinsic::kOuterProduct16F32); }),
-            "tensorize 'C.i': its nest is not outer_product_16_f32: no factor is contiguous along j and the same for each i "
-            "('B' has stride 0) (loops of C: k (8) reduction, i (16), j (16))");
+  EXPECT_EQ(
+      refused(s, [&] { s[c].tensorize(s[c].axis(0), TensorIntrinsic::kOuterProduct16F32); }),
+      "tensorize 'C.i': its nest is not outer_product_16_f32: no factor is contiguous along j and the same for each i "
+      "('B' has stride 0) (loops of C: k (8) reduction, i (16), j (16))");
 }
 
 TEST(ErrorsOfHardware, Prefetch) {
@@ -251,7 +284,8 @@ TEST(ErrorsOfHardware, Prefetch) {
             "prefetch 'C.y': loop C.k, which is to be ahead, is not around it" + loops);
   EXPECT_EQ(refused(s, [&] { c.prefetch(s.stage_of(p.b), k, k, 1, 4); }),
             "prefetch 'C.k': locality 4 is none of 1 (L3), 2 (L2), 3 (L1)" + loops);
-  EXPECT_EQ(refused(s, [&] { c.prefetch(s.stage_of(p.b), k, k, -1); }), "prefetch 'C.k': distance -1 is out of range" + loops);
+  EXPECT_EQ(refused(s, [&] { c.prefetch(s.stage_of(p.b), k, k, -1); }),
+            "prefetch 'C.k': distance -1 is out of range" + loops);
   const auto q = chain(4, 4);
   Schedule t(q.program);
   EXPECT_EQ(refused(t, [&] { t[q.d].prefetch(t.stage_of(q.a), t[q.d].axis(0), t[q.d].axis(0), 1); }),
@@ -263,7 +297,8 @@ TEST_F(Errors, Names) {
   EXPECT_EQ(error_of([&] { s[other]; }), "tensor 'Z' is no stage of this schedule");
   EXPECT_EQ(error_of([&] { c.axis(2); }), "stage 'C' has 2 dimensions, none with number 2");
   EXPECT_EQ(error_of([&] { c.reduce_axis(1); }), "stage 'C' reduces over 1 axes, none with number 1");
-  EXPECT_EQ(error_of([&] { c.unroll(reduce_axis("q", 3)); }), "'q' is no axis of stage 'C' (its loops: y (8), x (6), k (4) reduction)");
+  EXPECT_EQ(error_of([&] { c.unroll(reduce_axis("q", 3)); }),
+            "'q' is no axis of stage 'C' (its loops: y (8), x (6), k (4) reduction)");
 }
 
 }  // namespace

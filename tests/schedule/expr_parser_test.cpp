@@ -16,7 +16,8 @@ std::vector<NamedShape> shapes(std::initializer_list<const char*> texts) {
   return out;
 }
 
-std::string error_of(const char* text, std::initializer_list<const char*> inputs, std::vector<NamedExtent> extents = {}) {
+std::string error_of(const char* text, std::initializer_list<const char*> inputs,
+                     std::vector<NamedExtent> extents = {}) {
   try {
     parse_program(text, shapes(inputs), extents);
   } catch (const UserError& e) {
@@ -26,7 +27,8 @@ std::string error_of(const char* text, std::initializer_list<const char*> inputs
 }
 
 /// Evaluates a float32 program on inputs 0, 1, 2, ... per tensor.
-std::vector<double> run(const char* text, std::initializer_list<const char*> inputs, std::vector<NamedExtent> extents = {}) {
+std::vector<double> run(const char* text, std::initializer_list<const char*> inputs,
+                        std::vector<NamedExtent> extents = {}) {
   const Program program = parse_program(text, shapes(inputs), extents);
   std::vector<std::vector<float>> data;
   std::vector<const void*> pointers;
@@ -51,11 +53,13 @@ TEST(ExprParser, MatmulOfTheFirstFigure) {
 TEST(ExprParser, PrecedenceAndUnaryMinus) {
   EXPECT_EQ(run("C[i] = A[i] + 2*A[i] - 1", {"A=3"}), (std::vector<double>{-1, 2, 5}));
   EXPECT_EQ(run("C[i] = -A[i]*A[i] + 10/(2 + 3)", {"A=3"}), (std::vector<double>{2, 1, -2}));
-  EXPECT_EQ(run("C[i] = select(not (i < 1) and i != 2 or i == 3, 1, 0)", {}, {{"i", 4}}), (std::vector<double>{0, 1, 0, 1}));
+  EXPECT_EQ(run("C[i] = select(not (i < 1) and i != 2 or i == 3, 1, 0)", {}, {{"i", 4}}),
+            (std::vector<double>{0, 1, 0, 1}));
 }
 
 TEST(ExprParser, PaddingByAConditionalRead) {
-  EXPECT_EQ(run("P[y] = select(y >= 1 and y < 4, A[y-1], 0)", {"A=3"}, {{"y", 5}}), (std::vector<double>{0, 0, 1, 2, 0}));
+  EXPECT_EQ(run("P[y] = select(y >= 1 and y < 4, A[y-1], 0)", {"A=3"}, {{"y", 5}}),
+            (std::vector<double>{0, 0, 1, 2, 0}));
 }
 
 TEST(ExprParser, ReductionsInsideExpressionsBecomeStages) {
@@ -77,15 +81,18 @@ TEST(ExprParser, SyntaxErrorsSayWhere) {
   EXPECT_EQ(error_of("C[y = A[y]", {"A=4"}),
             "expression, line 1 column 5: expected ',' between indices, found '='\n  C[y = A[y]\n      ^");
   EXPECT_EQ(error_of("C[y] = A[y] +", {"A=4"}),
-            "expression, line 1 column 14: expected a number, a name or '(', found the end\n  C[y] = A[y] +\n               ^");
+            "expression, line 1 column 14: expected a number, a name or '(', found the end\n  C[y] = A[y] +\n          "
+            "     ^");
   EXPECT_NE(error_of("C[y] = A[y] $ 2", {"A=4"}).find("unexpected character '$'"), std::string::npos);
   EXPECT_NE(error_of("", {"A=4"}).find("there is no definition"), std::string::npos);
   EXPECT_NE(error_of("C[y] =\n A[y] + D[y]", {"A=4"}).find("line 2 column 9: unknown tensor 'D'"), std::string::npos);
 }
 
 TEST(ExprParser, MeaningErrorsSayWhatIsWrong) {
-  EXPECT_NE(error_of("C[y] = A[y,0]", {"A=4"}).find("'A' has 1 dimensions and is read with 2 indices"), std::string::npos);
-  EXPECT_NE(error_of("C[y] = B[y]*A[y]", {"A=4", "B=5"}).find("index 'y' runs over 5 elsewhere and over 4 in dimension 0 of 'A'"),
+  EXPECT_NE(error_of("C[y] = A[y,0]", {"A=4"}).find("'A' has 1 dimensions and is read with 2 indices"),
+            std::string::npos);
+  EXPECT_NE(error_of("C[y] = B[y]*A[y]", {"A=4", "B=5"})
+                .find("index 'y' runs over 5 elsewhere and over 4 in dimension 0 of 'A'"),
             std::string::npos);
   EXPECT_NE(error_of("C[y] = A[y+1-1]", {"A=4"}).find("the extent of index 'y' is unknown"), std::string::npos);
   EXPECT_NE(error_of("C[y] = A[y]; C[y] = A[y]", {"A=4"}).find("'C' is defined already"), std::string::npos);
@@ -99,8 +106,10 @@ TEST(ExprParser, MeaningErrorsSayWhatIsWrong) {
 
 TEST(ExprParser, ReadsOutOfBoundsAreRefusedWithTheIndex) {
   const std::string error = error_of("C[y] = A[y+1]", {"A=4"}, {{"y", 4}});
-  EXPECT_NE(error.find("reads 'A' out of bounds: index y + 1 of dimension 0 takes values in [1, 4], the dimension holds [0, 4)"),
-            std::string::npos)
+  EXPECT_NE(
+      error.find(
+          "reads 'A' out of bounds: index y + 1 of dimension 0 takes values in [1, 4], the dimension holds [0, 4)"),
+      std::string::npos)
       << error;
   EXPECT_EQ(error_of("C[y] = select(y < 3, A[y+1], 0)", {"A=4"}, {{"y", 4}}), "no error");
   EXPECT_NE(error_of("C[y] = select(y < 4, A[y+1], 0)", {"A=4"}, {{"y", 5}}), "no error");
@@ -127,8 +136,10 @@ TEST(ExprParser, DeepNestingIsAnErrorAndNoCrash) {
 
 TEST(ExprParser, CanonicalTextIgnoresWhiteSpace) {
   const auto s = shapes({"A=5x3", "B=5x4"});
-  EXPECT_EQ(canonical_expression("C[y,x]=sum(k:A[k,y]*B[k,x])", s, {}), canonical_expression(" C[ y, x ] = sum( k : A[k,y] * B[k,x] ) ", s, {}));
-  EXPECT_NE(canonical_expression("C[y,x]=sum(k:A[k,y]*B[k,x])", s, {}), canonical_expression("C[y,x]=sum(k:A[k,y]+B[k,x])", s, {}));
+  EXPECT_EQ(canonical_expression("C[y,x]=sum(k:A[k,y]*B[k,x])", s, {}),
+            canonical_expression(" C[ y, x ] = sum( k : A[k,y] * B[k,x] ) ", s, {}));
+  EXPECT_NE(canonical_expression("C[y,x]=sum(k:A[k,y]*B[k,x])", s, {}),
+            canonical_expression("C[y,x]=sum(k:A[k,y]+B[k,x])", s, {}));
 }
 
 }  // namespace

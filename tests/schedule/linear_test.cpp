@@ -62,12 +62,14 @@ TEST(Linear, TheSameQuotientIsTheSameAtom) {
 Linear random_form(Loops& l, Rng& rng, int depth) {
   Linear out = LinearPool::constant(rng.uniform_int(-9, 9));
   for (size_t i = 0; i < l.atoms.size(); ++i) {
-    if (rng.bernoulli(0.6)) out = l.pool.add(out, l.pool.atom(l.atoms[i]), rng.uniform_int(-2, 3) * (rng.bernoulli(0.4) ? 4 : 1));
+    if (rng.bernoulli(0.6))
+      out = l.pool.add(out, l.pool.atom(l.atoms[i]), rng.uniform_int(-2, 3) * (rng.bernoulli(0.4) ? 4 : 1));
   }
   if (depth > 0) {
     const Linear inner = random_form(l, rng, depth - 1);
     const int64_t divisor = rng.uniform_int(1, 12);
-    out = l.pool.add(out, rng.bernoulli(0.5) ? l.pool.div(inner, divisor) : l.pool.mod(inner, divisor), rng.uniform_int(-2, 2));
+    out = l.pool.add(out, rng.bernoulli(0.5) ? l.pool.div(inner, divisor) : l.pool.mod(inner, divisor),
+                     rng.uniform_int(-2, 2));
   }
   return out;
 }
@@ -108,8 +110,8 @@ TEST(Linear, QuotientsIntervalsAndRegionsHoldAtEveryPoint) {
       ASSERT_EQ(remainder.integer(point), floor_mod(v, divisor)) << l.text(form) << " % " << divisor;
       ASSERT_TRUE(values.lo <= v && v <= values.hi) << l.text(form);
       const int64_t min = low.integer(point);
-      ASSERT_TRUE(min <= v && v <= min + region.range) << l.text(form) << " from " << l.text(region.min) << ", range "
-                                                       << region.range << ", value " << v;
+      ASSERT_TRUE(min <= v && v <= min + region.range)
+          << l.text(form) << " from " << l.text(region.min) << ", range " << region.range << ", value " << v;
       if (point[1] + 1 < l.extents[1]) {
         std::vector<int64_t> next(point.begin(), point.end());
         ++next[1];

@@ -313,7 +313,8 @@ TEST(Primitives, PrefetchAheadOfAnEnclosingStagesLoop) {
   const auto [ko, ki] = s[p.conv].split(s[p.conv].axis(1), 16);
   s[p.conv].reorder({ko, s[p.conv].axis(2), s[p.conv].axis(3), ki});
   s.compute_at(sums, s[p.conv], s[p.conv].axis(2));
-  s[sums].reorder({s[sums].reduce_axis(0), s[sums].reduce_axis(1), s[sums].reduce_axis(2), s[sums].axis(3), s[sums].axis(1)});
+  s[sums].reorder(
+      {s[sums].reduce_axis(0), s[sums].reduce_axis(1), s[sums].reduce_axis(2), s[sums].axis(3), s[sums].axis(1)});
   s[sums].prefetch(packed, s[sums].reduce_axis(2), ko, 1, 2);
   check("prefetch_enclosing", s);
 }

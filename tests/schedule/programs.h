@@ -24,7 +24,8 @@ inline MatmulProgram matmul(int64_t m, int64_t n, int64_t depth) {
   p.k = reduce_axis("k", depth);
   const std::string_view names[] = {"y", "x"};
   const int64_t shape[] = {m, n};
-  p.c = compute("C", shape, [&](std::span<const Axis> i) { return sum(p.a(p.k, i[0]) * p.b(p.k, i[1]), p.k); }, names);
+  p.c = compute(
+      "C", shape, [&](std::span<const Axis> i) { return sum(p.a(p.k, i[0]) * p.b(p.k, i[1]), p.k); }, names);
   p.program = make_program(std::span(&p.c, 1));
   return p;
 }
@@ -76,9 +77,11 @@ inline ConvProgram conv2d(const ConvShape& z, bool epilogue = false) {
   p.out = p.conv;
   if (epilogue) {
     p.bias = placeholder("bias", {z.k});
-    p.biased = compute("biased", shape, [&](std::span<const Axis> i) { return p.conv(i[0], i[1], i[2], i[3]) + p.bias(i[1]); }, names);
+    p.biased = compute(
+        "biased", shape, [&](std::span<const Axis> i) { return p.conv(i[0], i[1], i[2], i[3]) + p.bias(i[1]); }, names);
     p.out = compute(
-        "out", shape, [&](std::span<const Axis> i) { return max(p.biased(i[0], i[1], i[2], i[3]), make_float(kFloat32, 0)); }, names);
+        "out", shape,
+        [&](std::span<const Axis> i) { return max(p.biased(i[0], i[1], i[2], i[3]), make_float(kFloat32, 0)); }, names);
   }
   p.program = make_program(std::span(&p.out, 1));
   return p;
@@ -96,14 +99,14 @@ inline ChainProgram chain(int64_t m, int64_t n) {
   const std::string_view names[] = {"y", "x"};
   const int64_t larger[] = {m + 1, n + 1};
   const int64_t shape[] = {m, n};
-  p.b = compute("B", larger, [&](std::span<const Axis> i) { return p.a(i[0], i[1]) + make_float(kFloat32, 1); }, names);
+  p.b = compute(
+      "B", larger, [&](std::span<const Axis> i) { return p.a(i[0], i[1]) + make_float(kFloat32, 1); }, names);
   p.c = compute(
       "C", shape,
-      [&](std::span<const Axis> i) {
-        return p.b(i[0], i[1]) + p.b(i[0], Expr(i[1]) + 1) + p.b(Expr(i[0]) + 1, i[1]);
-      },
+      [&](std::span<const Axis> i) { return p.b(i[0], i[1]) + p.b(i[0], Expr(i[1]) + 1) + p.b(Expr(i[0]) + 1, i[1]); },
       names);
-  p.d = compute("D", shape, [&](std::span<const Axis> i) { return p.c(i[0], i[1]) * make_float(kFloat32, 2); }, names);
+  p.d = compute(
+      "D", shape, [&](std::span<const Axis> i) { return p.c(i[0], i[1]) * make_float(kFloat32, 2); }, names);
   p.program = make_program(std::span(&p.d, 1));
   return p;
 }

@@ -3,8 +3,8 @@
 #include "schedule/check.h"
 #include "schedule/programs.h"
 
-/// Random primitives on random small programs: what is refused leaves the schedule as it was, and what is accepted computes
-/// what the definition says.
+/// Random primitives on random small programs: what is refused leaves the schedule as it was, and what is accepted
+/// computes what the definition says.
 
 namespace tensmith::testing {
 namespace {
@@ -120,7 +120,8 @@ class RandomSchedule {
       default: {
         const auto& reads = s_.stage(id).reads;
         const StageId tensor = reads.empty() ? id : reads[rng_.uniform_int(uint64_t{reads.size()})];
-        s_.prefetch(id, tensor, axis, loop(rng_.bernoulli(0.5) ? id : s_.stage(id).at.stage), rng_.uniform_int(0, 2), 2);
+        s_.prefetch(id, tensor, axis, loop(rng_.bernoulli(0.5) ? id : s_.stage(id).at.stage), rng_.uniform_int(0, 2),
+                    2);
         break;
       }
     }

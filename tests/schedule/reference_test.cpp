@@ -31,7 +31,8 @@ TEST(Reference, SumsOfProductsAndGeneralReductionsAgree) {
   const Axis k = reduce_axis("k", 5), l = reduce_axis("l", 5);
   // The second form is no plain product of two reads, so it takes the general path.
   Tensor fast = compute("fast", {3, 4}, [&](Axis y, Axis x) { return sum(A(y, k) * B(k, x), k); });
-  Tensor slow = compute("slow", {3, 4}, [&](Axis y, Axis x) { return sum(A(y, l) * B(l, x) + A(y, l) * make_float(kFloat32, 0), l); });
+  Tensor slow = compute("slow", {3, 4},
+                        [&](Axis y, Axis x) { return sum(A(y, l) * B(l, x) + A(y, l) * make_float(kFloat32, 0), l); });
   const Tensor outputs[] = {fast, slow};
   const Program program = make_program(outputs, std::vector<Tensor>{A, B});
   std::vector<float> a(15), b(20);

@@ -107,7 +107,8 @@ TEST(Semantics, MaximumAndMinimum) {
   for (const ReduceOp op : {ReduceOp::kMax, ReduceOp::kMin}) {
     const Tensor a = placeholder("A", {7, 9});
     const Axis k = reduce_axis("k", 9);
-    const Tensor c = compute("C", {7}, [&](Axis i) { return op == ReduceOp::kMax ? max(a(i, k), {k}) : min(a(i, k), {k}); });
+    const Tensor c =
+        compute("C", {7}, [&](Axis i) { return op == ReduceOp::kMax ? max(a(i, k), {k}) : min(a(i, k), {k}); });
     const Program program = make_program(std::span(&c, 1));
     Schedule s(program);
     const auto [ko, ki] = s[c].split(k, 4);

@@ -32,10 +32,14 @@ TEST(Tensor, ReadsLikeTheFirstFigureOfThePaper) {
 TEST(Tensor, ReadsOutOfBoundsAreRefused) {
   Tensor A = placeholder("A", {8});
   EXPECT_EQ(error_of([&] { compute("C", {8}, [&](Axis i) { return A(Expr(i) - 1); }); }),
-            "tensor 'C' reads 'A' out of bounds: index i - 1 of dimension 0 takes values in [-1, 6], the dimension holds [0, 8)");
-  EXPECT_EQ(error_of([&] { compute("C", {8}, [&](Axis i) { return select(Expr(i) >= 1, A(Expr(i) - 1), make_float(kFloat32, 0)); }); }),
+            "tensor 'C' reads 'A' out of bounds: index i - 1 of dimension 0 takes values in [-1, 6], the dimension "
+            "holds [0, 8)");
+  EXPECT_EQ(error_of([&] {
+              compute("C", {8}, [&](Axis i) { return select(Expr(i) >= 1, A(Expr(i) - 1), make_float(kFloat32, 0)); });
+            }),
             "no error");
-  EXPECT_EQ(error_of([&] { compute("C", {0}, [&](Axis i) { return A(Expr(i) + 100); }); }), "no error") << "nothing is read";
+  EXPECT_EQ(error_of([&] { compute("C", {0}, [&](Axis i) { return A(Expr(i) + 100); }); }), "no error")
+      << "nothing is read";
 }
 
 TEST(Tensor, GuardsOfCompoundIndicesCount) {
@@ -54,17 +58,22 @@ TEST(Tensor, GuardsOfCompoundIndicesCount) {
 TEST(Tensor, MisuseIsTold) {
   Tensor A = placeholder("A", {8});
   const Axis k = reduce_axis("k", 8);
-  EXPECT_EQ(error_of([&] { A(make_index(0), make_index(0)); }), "tensor 'A' has 1 dimensions and is read with 2 indices");
+  EXPECT_EQ(error_of([&] { A(make_index(0), make_index(0)); }),
+            "tensor 'A' has 1 dimensions and is read with 2 indices");
   EXPECT_EQ(error_of([&] { Tensor()(make_index(0)); }), "an empty tensor is read");
   EXPECT_EQ(error_of([&] { placeholder("B", {4, -1}); }), "tensor 'B' has a negative extent in its shape [4, -1]");
-  EXPECT_EQ(error_of([&] { placeholder("B", {1ll << 31, 1ll << 31}); }),
+  EXPECT_EQ(error_of([&] {
+              placeholder("B", {1ll << 31, 1ll << 31});
+            }),
             "tensor 'B' with shape [2147483648, 2147483648] is larger than a 64-bit index can address");
   EXPECT_EQ(error_of([&] { reduce_axis("k", -1); }), "reduction axis 'k' has extent -1");
   EXPECT_EQ(error_of([&] { compute("C", {8}, [&](Axis i) { return A(i) + A(k); }); }),
             "tensor 'C' uses the variable 'k', which is none of its axes");
   EXPECT_EQ(error_of([&] { compute("C", {8}, [&](Axis i) { return sum(A(k), k) + A(i); }); }),
             "tensor 'C': a reduction stands inside a larger expression");
-  EXPECT_EQ(error_of([&] { compute("C", {8, 8}, [&](Axis i) { return A(i); }); }),
+  EXPECT_EQ(error_of([&] {
+              compute("C", {8, 8}, [&](Axis i) { return A(i); });
+            }),
             "tensor 'C' has 2 dimensions and a function of 1 axes");
   EXPECT_EQ(error_of([&] { make_program({&A, 1}); }), "output 'A' is a placeholder");
   Tensor first = compute("C", {8}, [&](Axis i) { return A(i); });

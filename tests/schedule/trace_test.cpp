@@ -102,7 +102,8 @@ TEST(Trace, ErrorsTellLineAndReason) {
             "trace line 1: stage 'C' has no axis 'z' (its loops: y (8), x (6), k (4) reduction) in 'split C.z 4'");
   EXPECT_EQ(user_error(p.program, "split D.y 4"), "trace line 1: unknown stage 'D' in 'split D.y 4'");
   EXPECT_EQ(user_error(p.program, "split C.y"), "trace line 1: a factor is missing in 'split C.y'");
-  EXPECT_EQ(user_error(p.program, "split C.y four"), "trace line 1: 'four' is no number (a factor) in 'split C.y four'");
+  EXPECT_EQ(user_error(p.program, "split C.y four"),
+            "trace line 1: 'four' is no number (a factor) in 'split C.y four'");
   EXPECT_EQ(user_error(p.program, "split C.y 4 4"), "trace line 1: '4' is one word too many in 'split C.y 4 4'");
   EXPECT_EQ(user_error(p.program, "split C.y 4 -> C.a"),
             "trace line 1: 1 names stand right of '->' and split makes 2 in 'split C.y 4 -> C.a'");
@@ -110,9 +111,11 @@ TEST(Trace, ErrorsTellLineAndReason) {
   EXPECT_EQ(user_error(p.program, "\n\nsplit C.y 9"),
             "trace line 3: split 'C.y': factor 9 is larger than the loop's extent 8 (loops of C: y (8), x (6), k (4) "
             "reduction) (hint: use at most 8)");
-  EXPECT_EQ(user_error(p.program, "set_scope C registers"),
-            "trace line 1: unknown memory scope 'registers' in 'set_scope C registers' (hint: one of global, shared, local)");
-  EXPECT_EQ(user_error(p.program, "rfactor C.k 0"), "trace line 1: '0' stands where 'at' is expected in 'rfactor C.k 0'");
+  EXPECT_EQ(
+      user_error(p.program, "set_scope C registers"),
+      "trace line 1: unknown memory scope 'registers' in 'set_scope C registers' (hint: one of global, shared, local)");
+  EXPECT_EQ(user_error(p.program, "rfactor C.k 0"),
+            "trace line 1: '0' stands where 'at' is expected in 'rfactor C.k 0'");
   EXPECT_EQ(user_error(p.program, "unroll C"), "trace line 1: 'C' is no axis in 'unroll C' (hint: write STAGE.AXIS)");
   EXPECT_EQ(user_error(p.program, "layout_transform B soon 0 1"),
             "trace line 1: 'soon' is neither 'ahead' nor 'inside' in 'layout_transform B soon 0 1'");

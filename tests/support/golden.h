@@ -9,14 +9,15 @@
 #include <string>
 #include <string_view>
 
-/// Texts kept under tests/golden/: a test compares what it made with the file, and `--update-golden` on the command line
-/// of a test program (or TENSMITH_UPDATE_GOLDEN=1) writes the files anew.
+/// Texts kept under tests/golden/: a test compares what it made with the file, and `--update-golden` on the command
+/// line of a test program (or TENSMITH_UPDATE_GOLDEN=1) writes the files anew.
 
 namespace tensmith::testing {
 
 inline bool update_golden() {
   static const bool update = [] {
-    if (const char* set = std::getenv("TENSMITH_UPDATE_GOLDEN"); set != nullptr && std::string_view(set) == "1") return true;
+    if (const char* set = std::getenv("TENSMITH_UPDATE_GOLDEN"); set != nullptr && std::string_view(set) == "1")
+      return true;
     std::ifstream file("/proc/self/cmdline", std::ios::binary);
     std::string arguments((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     return arguments.find(std::string("\0--update-golden", 16)) != std::string::npos;
@@ -33,10 +34,12 @@ inline void expect_golden(std::string_view path, const std::string& text) {
     return;
   }
   std::ifstream in(file, std::ios::binary);
-  ASSERT_TRUE(in.good()) << "no golden text " << file << "; run with --update-golden and look at what it says:\n" << text;
+  ASSERT_TRUE(in.good()) << "no golden text " << file << "; run with --update-golden and look at what it says:\n"
+                         << text;
   std::stringstream wanted;
   wanted << in.rdbuf();
-  EXPECT_EQ(wanted.str(), text) << "golden text " << file << " differs; run with --update-golden if the change is meant";
+  EXPECT_EQ(wanted.str(), text) << "golden text " << file
+                                << " differs; run with --update-golden if the change is meant";
 }
 
 }  // namespace tensmith::testing

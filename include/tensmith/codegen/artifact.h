@@ -25,8 +25,8 @@ struct ArtifactRequest {
   std::string_view assembly;
   bool header = false;
   bool c_source = false;
-  bool example = false;         ///< also writes the header, which it includes
-  bool supported_entry = false; ///< the object holds NAME_supported (CompileOptions::supported_entry)
+  bool example = false;          ///< also writes the header, which it includes
+  bool supported_entry = false;  ///< the object holds NAME_supported (CompileOptions::supported_entry)
 
   /// Where the code came from (workload, target, record), for the head of the text files.
   std::string comment;
@@ -38,7 +38,8 @@ std::vector<std::filesystem::path> write_artifacts(const ArtifactRequest& reques
 
 /// A C program that fills inputs with numbers, calls the function and prints a sum of each output. `header` is the
 /// file to include. With `supported_entry` it first asks whether this CPU can run the code.
-std::string c_example(const Function& function, std::string_view header, bool supported_entry, std::string_view comment = {});
+std::string c_example(const Function& function, std::string_view header, bool supported_entry,
+                      std::string_view comment = {});
 
 /// A name for an operator's functions from a workload's text: "conv2d:c=64" gives "conv2d_c_64_" and a hash of the
 /// text, so that different operators can share a library. A text that is a C identifier already stays as it is.

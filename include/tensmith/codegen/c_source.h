@@ -14,8 +14,8 @@
 /// (`-ffp-contract=off` or `fast`).
 ///
 /// Each function NAME becomes `int NAME(const T* in0, ..., T* out0)`, which is compatible with the machine code of
-/// llvm_codegen.h, and `int NAME_packed(void* const* args)`. A file stands alone, except that heap memory and parallel loops
-/// need the runtime library: only then tensmith/runtime/runtime.h is included.
+/// llvm_codegen.h, and `int NAME_packed(void* const* args)`. A file stands alone, except that heap memory and parallel
+/// loops need the runtime library: only then tensmith/runtime/runtime.h is included.
 
 namespace tensmith {
 
@@ -34,7 +34,8 @@ struct CHeaderOptions {
   bool supported_entry = false;  ///< declare NAME_supported as well
 };
 
-/// Header for the functions, usable from C and C++, that tells every parameter's type, shape, layout in memory and size.
+/// Header for the functions, usable from C and C++, that tells every parameter's type, shape, layout in memory and
+/// size.
 std::string c_header(std::span<const Function> functions, const CHeaderOptions& options = {});
 
 /// Whether `name` can be the name of a function in C: an identifier and no keyword.

@@ -28,8 +28,8 @@ struct StoragePlan {
 };
 
 /// Plan for a function whose body is `body`. The outermost parallel loops become functions of their own, so what they
-/// allocate is theirs and not in the plan; with `inside_parallel`, the body is such a loop's, and parallel loops in it are
-/// serial.
+/// allocate is theirs and not in the plan; with `inside_parallel`, the body is such a loop's, and parallel loops in it
+/// are serial.
 StoragePlan plan_storage(Stmt body, bool inside_parallel);
 
 /// Variables and buffers that occur in a statement, in order of first occurrence, those defined inside included.

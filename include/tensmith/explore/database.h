@@ -41,8 +41,8 @@ class Database : public RecordSink {
  public:
   enum class Missing : uint8_t { kIsError, kIsEmpty };
 
-  /// Throws WorkError, naming the file: when it cannot be read, is a directory, is missing (kIsError), or holds a record
-  /// of a version newer than kRecordVersion.
+  /// Throws WorkError, naming the file: when it cannot be read, is a directory, is missing (kIsError), or holds a
+  /// record of a version newer than kRecordVersion.
   explicit Database(std::filesystem::path path, Missing missing = Missing::kIsError);
   // Entries point into the texts held here.
   Database(const Database&) = delete;
@@ -58,8 +58,9 @@ class Database : public RecordSink {
   /// before hours of measuring, not after.
   void check_writable() const;
 
-  /// Keeps the record in memory and appends it to the file. When that fails, writes it to a rescue file in the temporary
-  /// or home directory and throws WorkError that names both and says how to bring it back; the record stays in memory.
+  /// Keeps the record in memory and appends it to the file. When that fails, writes it to a rescue file in the
+  /// temporary or home directory and throws WorkError that names both and says how to bring it back; the record stays
+  /// in memory.
   void add(const Record& record) override;
 
   /// Distinct keys in the order of their first record.

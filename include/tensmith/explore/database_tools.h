@@ -51,8 +51,8 @@ ImportReport import_records(Database& into, const std::filesystem::path& from);
 ImportReport merge_databases(std::span<const std::filesystem::path> from, const std::filesystem::path& out);
 
 enum class ExportFormat : uint8_t { kJsonLines, kCsv };
-/// All records as text. CSV has a header line and one row a record: its key, config ("name=value" pairs), status, times,
-/// error and date.
+/// All records as text. CSV has a header line and one row a record: its key, config ("name=value" pairs), status,
+/// times, error and date.
 std::string export_records(const Database& database, ExportFormat format);
 
 }  // namespace tensmith

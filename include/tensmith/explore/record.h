@@ -17,9 +17,9 @@ inline constexpr int kRecordVersion = 1;
 
 /// What a measured time depends on besides the config. Two records may be compared when their keys are equal.
 struct RecordKey {
-  std::string workload;     ///< canonical text with layouts and types; for a free expression, the expression
-  std::string target_kind;  ///< "llvm"
-  std::string cpu;          ///< the compiler's name of the CPU, "znver3"
+  std::string workload;               ///< canonical text with layouts and types; for a free expression, the expression
+  std::string target_kind;            ///< "llvm"
+  std::string cpu;                    ///< the compiler's name of the CPU, "znver3"
   std::vector<std::string> features;  ///< sorted
   int threads = 1;
   bool flushed = false;  ///< caches emptied before each repetition

@@ -60,17 +60,18 @@ struct AnnealingOptions : StrategyOptions {
   /// Temperature at the first step, falling linearly to 0 at the last; in standard deviations of the score over
   /// random configs, so that regression and ranking scores anneal alike.
   double temperature = 1.0;
-  double epsilon = 0.05;  ///< share of a batch that is drawn at random
-  double lambda = 3.0;    ///< a batch of b is chosen from the best lambda * b candidates
-  double alpha = 0.1;     ///< weight of the second term of equation 3, in the same unit as the temperature
+  double epsilon = 0.05;      ///< share of a batch that is drawn at random
+  double lambda = 3.0;        ///< a batch of b is chosen from the best lambda * b candidates
+  double alpha = 0.1;         ///< weight of the second term of equation 3, in the same unit as the temperature
   double near_move = 0.5;     ///< probability that a move of an ordinal knob goes to an adjacent choice
   double elite_share = 0.25;  ///< share of the chains that restart from the best measured configs each round
   int elite = 32;             ///< how many measured configs count as the best
 };
 
 /// Model-based search, Algorithm 1 of "Learning to Optimize Tensor Programs": parallel simulated annealing over
-/// `scorer`, with chains that persist across refits, and a diverse choice of the batch by equation 3. Proposes initial and
-/// random configs while the scorer is not ready. Tells the scorer of all results. The scorer must outlive the strategy.
+/// `scorer`, with chains that persist across refits, and a diverse choice of the batch by equation 3. Proposes initial
+/// and random configs while the scorer is not ready. Tells the scorer of all results. The scorer must outlive the
+/// strategy.
 std::unique_ptr<SearchStrategy> make_annealing_search(const ConfigSpace& space, Scorer& scorer,
                                                       AnnealingOptions options);
 

@@ -50,8 +50,9 @@ struct Observation {
   bool ok() const { return status == TrialStatus::kOk; }
 };
 
-/// Makes a trial's times usable: those that are not finite are dropped, and none is below 0.1 ns, so that a clock too coarse
-/// for the operator does not make it infinitely fast. A trial that claims success without any time becomes kWorkerLost.
+/// Makes a trial's times usable: those that are not finite are dropped, and none is below 0.1 ns, so that a clock too
+/// coarse for the operator does not make it infinitely fast. A trial that claims success without any time becomes
+/// kWorkerLost.
 void normalize_times(TrialResult& result);
 
 /// Takes the minimum of the repetitions: timing noise only ever adds. Times must have been normalized.

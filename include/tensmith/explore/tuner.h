@@ -77,23 +77,23 @@ struct TunedConfig {
 
 struct TuneResult {
   TuneEnd end = TuneEnd::kTrialsDone;
-  int trials = 0;      ///< of the key
-  int new_trials = 0;  ///< of this run
+  int trials = 0;                                  ///< of the key
+  int new_trials = 0;                              ///< of this run
   std::array<int, kTrialStatusCount> by_status{};  ///< of all trials
   /// The result: never slower than the default where they were compared. Nothing when no trial succeeded.
   std::optional<TunedConfig> best;
   /// Nothing when the default config did not run.
   std::optional<TunedConfig> default_config;
-  double seconds = 0.0;     ///< wall-clock time of this run
-  int ignored_history = 0;  ///< records of another version of the space
-  std::string store_error;  ///< what the store said and its hint, when end is kStoreFailed
+  double seconds = 0.0;           ///< wall-clock time of this run
+  int ignored_history = 0;        ///< records of another version of the space
+  std::string store_error;        ///< what the store said and its hint, when end is kStoreFailed
   std::string commonest_failure;  ///< "all 64 trials failed; 60 of them: run timeout: ..."; empty when none failed
 
   int valid() const { return by_status[static_cast<size_t>(TrialStatus::kOk)]; }
 };
 
-/// The loop of Algorithm 1: rounds of propose, measure, learn, until the trials are used up, the space is seen, the time is
-/// over or `stop` is set; then the best trials are measured again, interleaved with the default config, and the
+/// The loop of Algorithm 1: rounds of propose, measure, learn, until the trials are used up, the space is seen, the
+/// time is over or `stop` is set; then the best trials are measured again, interleaved with the default config, and the
 /// fastest of those is the result. Every finished trial goes to `sink` (may be null) before anything else happens.
 ///
 /// Repeating a finished run measures nothing and gives the same result. An interrupted run goes on where it stopped.

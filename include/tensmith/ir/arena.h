@@ -55,7 +55,8 @@ class Arena {
     return reinterpret_cast<void*>(p);
   }
 
-  /// Forgets every node; keeps the memory for reuse. Address-sanitizer builds poison it, so that a stale handle is caught.
+  /// Forgets every node; keeps the memory for reuse. Address-sanitizer builds poison it, so that a stale handle is
+  /// caught.
   void reset();
 
   /// Bytes held from the system.

@@ -20,7 +20,8 @@ struct InterpretOptions {
   /// Contract a*b + c of floats into one fused multiply-add, as back ends may.
   bool contract = false;
   /// A load of an element of an allocation that was never stored to is an error. Without it such a load gives a NaN, or
-  /// an integer whose bytes are all 0xaa. (Copying an undefined value that nobody uses is allowed, so this is a choice.)
+  /// an integer whose bytes are all 0xaa. (Copying an undefined value that nobody uses is allowed, so this is a
+  /// choice.)
   bool track_uninitialized = false;
   /// Run the iterations of parallel and vectorized loops in an order drawn from this seed, so that a dependence
   /// between them shows.

@@ -22,22 +22,23 @@
 /// generated code; the front end rejects a literal zero divisor. Indices are int64 until the narrowing pass has proved
 /// that every intermediate index fits in int32; index arithmetic never wraps (checked when a workload is made).
 ///
-/// Floating point. Operations round to the type they are made in; float16 and bfloat16 are converted to float32, operated
-/// on, and rounded back after every operation. A product that is added (a*b + c) may be contracted into one fused
-/// multiply-add; nothing else is reassociated, except where a schedule primitive says so (split, reorder, rfactor,
-/// vectorize of a reduction re-order a sum). min(a, b) is (a < b ? a : b) and max(a, b) is (a > b ? a : b), so that a NaN in
-/// `a` gives `b`. Subnormal results may be flushed to zero: the runtime's threads and the measuring process run that way.
-/// Casts: float to integer truncates and saturates, NaN gives 0; integer to narrower integer wraps; to bool is `!= 0`.
+/// Floating point. Operations round to the type they are made in; float16 and bfloat16 are converted to float32,
+/// operated on, and rounded back after every operation. A product that is added (a*b + c) may be contracted into one
+/// fused multiply-add; nothing else is reassociated, except where a schedule primitive says so (split, reorder,
+/// rfactor, vectorize of a reduction re-order a sum). min(a, b) is (a < b ? a : b) and max(a, b) is (a > b ? a : b), so
+/// that a NaN in `a` gives `b`. Subnormal results may be flushed to zero: the runtime's threads and the measuring
+/// process run that way. Casts: float to integer truncates and saturates, NaN gives 0; integer to narrower integer
+/// wraps; to bool is `!= 0`.
 ///
-/// Order. Expressions have no side effects. `Select` is lazy: lane by lane, only the chosen arm is evaluated, so a load in
-/// the other arm may be out of bounds. All other operands, those of `and` / `or` included, may be evaluated always.
-/// Statements run in program order. A parallel loop's iterations may run in any order and at the same time; the schedule
-/// guarantees that they are independent. A reduction whose term is zero may be skipped (padding), so 0 * infinity in
-/// a skipped term counts as 0.
+/// Order. Expressions have no side effects. `Select` is lazy: lane by lane, only the chosen arm is evaluated, so a load
+/// in the other arm may be out of bounds. All other operands, those of `and` / `or` included, may be evaluated always.
+/// Statements run in program order. A parallel loop's iterations may run in any order and at the same time; the
+/// schedule guarantees that they are independent. A reduction whose term is zero may be skipped (padding), so 0 *
+/// infinity in a skipped term counts as 0.
 ///
 /// Memory. Buffers do not alias. A load or store has one index per dimension until storage flattening, one index in all
-/// after it; an index outside [0, shape) is an error in the interpreter and undefined in generated code. A vector access
-/// has a vector index: `ramp` for consecutive or strided lanes, `broadcast` for one element in all lanes. In a
+/// after it; an index outside [0, shape) is an error in the interpreter and undefined in generated code. A vector
+/// access has a vector index: `ramp` for consecutive or strided lanes, `broadcast` for one element in all lanes. In a
 /// multi-dimensional access at most the last index is a vector. Fresh allocations hold undefined values.
 ///
 /// Loops run over [0, extent); an extent that is not positive means no iteration.
@@ -45,17 +46,46 @@
 namespace tensmith {
 
 enum class ExprKind : uint8_t {
-  kIntImm, kFloatImm, kVar, kCast, kBinary, kNot, kSelect, kLoad, kRamp, kBroadcast, kCall, kReduce,
+  kIntImm,
+  kFloatImm,
+  kVar,
+  kCast,
+  kBinary,
+  kNot,
+  kSelect,
+  kLoad,
+  kRamp,
+  kBroadcast,
+  kCall,
+  kReduce,
 };
 
 enum class StmtKind : uint8_t {
-  kFor, kStore, kSeq, kIf, kLet, kAllocate, kPrefetch,
+  kFor,
+  kStore,
+  kSeq,
+  kIf,
+  kLet,
+  kAllocate,
+  kPrefetch,
 };
 
 enum class BinaryOp : uint8_t {
-  kAdd, kSub, kMul, kDiv, kMod, kMin, kMax,  // arithmetic
-  kEq, kNe, kLt, kLe, kGt, kGe,              // comparison: result is bool
-  kAnd, kOr,                                 // operands and result are bool
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMod,
+  kMin,
+  kMax,  // arithmetic
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,  // comparison: result is bool
+  kAnd,
+  kOr,  // operands and result are bool
 };
 
 /// Elementwise functions of floating-point values.
@@ -69,7 +99,8 @@ enum class LoopKind : uint8_t { kSerial, kUnrolled, kVectorized, kParallel };
 /// registers or stack of one thread.
 enum class MemoryScope : uint8_t { kGlobal, kShared, kLocal };
 
-/// A region of memory with a type and a constant shape, row-major. Identity is the address of its node; the name is a hint.
+/// A region of memory with a type and a constant shape, row-major. Identity is the address of its node; the name is a
+/// hint.
 struct BufferNode {
   std::string_view name;
   DataType type;
@@ -185,7 +216,8 @@ struct Select : ExprNode {
   Expr if_false;
 };
 
-/// Reads `buffer` at `indices`. With a predicate (bool, lanes of the access), lanes where it is false are not read and give 0.
+/// Reads `buffer` at `indices`. With a predicate (bool, lanes of the access), lanes where it is false are not read and
+/// give 0.
 struct Load : ExprNode {
   static constexpr ExprKind kKind = ExprKind::kLoad;
   Buffer buffer;
@@ -218,8 +250,8 @@ struct ReduceAxis {
   int64_t extent;
 };
 
-/// Front end only: combines `value` over the axes, starting from the reducer's identity. Only at the root of a stage's body;
-/// lowering turns it into loops and the verifier rejects it afterwards.
+/// Front end only: combines `value` over the axes, starting from the reducer's identity. Only at the root of a stage's
+/// body; lowering turns it into loops and the verifier rejects it afterwards.
 struct Reduce : ExprNode {
   static constexpr ExprKind kKind = ExprKind::kReduce;
   ReduceOp op;
@@ -276,7 +308,8 @@ struct Allocate : StmtNode {
   Stmt body;
 };
 
-/// Asks for the cache line of buffer[indices]; `locality` 3 = L1, 2 = L2, 1 = L3. Any address is allowed: no value is read.
+/// Asks for the cache line of buffer[indices]; `locality` 3 = L1, 2 = L2, 1 = L3. Any address is allowed: no value is
+/// read.
 struct Prefetch : StmtNode {
   static constexpr StmtKind kKind = StmtKind::kPrefetch;
   Buffer buffer;
@@ -334,10 +367,10 @@ std::optional<int64_t> as_const_int(Expr e);
 bool is_const_int(Expr e, int64_t value);
 inline bool is_comparison(BinaryOp op) { return op >= BinaryOp::kEq && op <= BinaryOp::kGe; }
 
-std::string_view to_string(BinaryOp op);   ///< "+", "min", "<", "and", ...
-std::string_view to_string(Intrinsic i);   ///< "exp", ...
-std::string_view to_string(ReduceOp op);   ///< "sum", "max", "min"
-std::string_view to_string(LoopKind kind); ///< "for", "unrolled", "vectorized", "parallel"
+std::string_view to_string(BinaryOp op);    ///< "+", "min", "<", "and", ...
+std::string_view to_string(Intrinsic i);    ///< "exp", ...
+std::string_view to_string(ReduceOp op);    ///< "sum", "max", "min"
+std::string_view to_string(LoopKind kind);  ///< "for", "unrolled", "vectorized", "parallel"
 std::string_view to_string(MemoryScope scope);
 
 }  // namespace tensmith

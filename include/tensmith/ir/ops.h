@@ -29,7 +29,8 @@ Expr operator>(Expr a, int64_t b);
 Expr operator>=(Expr a, int64_t b);
 Expr equal(Expr a, Expr b);
 Expr not_equal(Expr a, Expr b);
-/// Named functions, since `!e`, `a && b` on handles mean "empty handle" tests. Both operands may be evaluated; constants fold.
+/// Named functions, since `!e`, `a && b` on handles mean "empty handle" tests. Both operands may be evaluated;
+/// constants fold.
 Expr logical_and(Expr a, Expr b);
 Expr logical_or(Expr a, Expr b);
 Expr logical_not(Expr a);

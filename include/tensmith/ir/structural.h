@@ -6,10 +6,10 @@
 
 /// Equality and hashing by structure rather than identity.
 ///
-/// What a tree defines (loop, let and reduction variables, allocations, parameters) may differ in identity and name as long
-/// as it is used in the same places; types, shapes, strides and scopes count. What a tree uses without defining must be
-/// the very same variable or buffer. Constants are equal when their bits are, so -0.0 and 0.0 differ; all NaNs are equal.
-/// The name of a function does not count.
+/// What a tree defines (loop, let and reduction variables, allocations, parameters) may differ in identity and name as
+/// long as it is used in the same places; types, shapes, strides and scopes count. What a tree uses without defining
+/// must be the very same variable or buffer. Constants are equal when their bits are, so -0.0 and 0.0 differ; all NaNs
+/// are equal. The name of a function does not count.
 
 namespace tensmith {
 

@@ -23,10 +23,12 @@ struct Problem {
 };
 
 /// Every broken rule, in program order, at most 20:
-/// - a variable is used only inside its loop, let or reduction; a buffer only when it is a parameter or allocated around;
+/// - a variable is used only inside its loop, let or reduction; a buffer only when it is a parameter or allocated
+/// around;
 /// - each variable and each buffer is defined once in the whole function; nothing is stored to an input;
 /// - operand types and lanes agree, constants fit their types, accesses have the number of indices of the stage;
-/// - no reduction expression is left, no statement is missing, a sequence holds at least two statements and no sequence.
+/// - no reduction expression is left, no statement is missing, a sequence holds at least two statements and no
+/// sequence.
 std::vector<Problem> find_problems(const Function& function, VerifyStage stage);
 
 /// Throws InternalError with the first problem, its excerpt, and the number of further ones.

@@ -108,7 +108,8 @@ void walk(Expr e, F&& f) {
 template <typename FE, typename FS>
 void walk(Stmt s, FE&& fe, FS&& fs) {
   fs(s);
-  for_each_child(s, [&](Expr c) { walk(c, fe); }, [&](Stmt c) { walk(c, fe, fs); });
+  for_each_child(
+      s, [&](Expr c) { walk(c, fe); }, [&](Stmt c) { walk(c, fe, fs); });
 }
 
 /// Maps an array; returns the same array when no element changed.
@@ -228,8 +229,9 @@ struct Binding {
 /// Replaces variables, by identity; the same pointer comes back when none occurs.
 Expr substitute(Expr e, std::span<const Binding> bindings);
 Stmt substitute(Stmt s, std::span<const Binding> bindings);
-/// A copy in which every variable and buffer that `s` binds (loops, lets, allocations) is a new one with the same name: what
-/// a pass that duplicates code uses, since each is bound once in a function. The same pointer when nothing is bound.
+/// A copy in which every variable and buffer that `s` binds (loops, lets, allocations) is a new one with the same name:
+/// what a pass that duplicates code uses, since each is bound once in a function. The same pointer when nothing is
+/// bound.
 Stmt with_fresh_bindings(Stmt s);
 /// Whether `var` occurs in `e`.
 bool uses_var(Expr e, VarRef var);

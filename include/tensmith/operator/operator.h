@@ -28,7 +28,8 @@ struct OperandInfo {
 ///     conv.run({data, nullptr}, {out});    // inputs that were set are not needed again
 class Operator {
  public:
-  /// Throws UserError when there is nothing to compute or the target does not run here, WorkError when it cannot be compiled.
+  /// Throws UserError when there is nothing to compute or the target does not run here, WorkError when it cannot be
+  /// compiled.
   Operator(const Workload& workload, const Target& target, int threads, const Database* database = nullptr);
   ~Operator();
   Operator(Operator&&) noexcept;
@@ -39,12 +40,13 @@ class Operator {
   /// Where the config came from.
   const ChosenConfig& config() const;
 
-  /// Gives an input that does not change. One that is packed ahead is packed now and need not be kept; others must stay where
-  /// they are. Throws UserError for a bad position or a pointer that is null or not aligned.
+  /// Gives an input that does not change. One that is packed ahead is packed now and need not be kept; others must stay
+  /// where they are. Throws UserError for a bad position or a pointer that is null or not aligned.
   void set_input(size_t position, const void* data);
 
-  /// Computes the outputs. An input that was set may be null. Throws UserError for a wrong number of operands, a missing or unaligned
-  /// one, or a packed input that was never set; WorkError when scratch memory cannot be had. One call at a time.
+  /// Computes the outputs. An input that was set may be null. Throws UserError for a wrong number of operands, a
+  /// missing or unaligned one, or a packed input that was never set; WorkError when scratch memory cannot be had. One
+  /// call at a time.
   void run(std::span<const void* const> inputs, std::span<void* const> outputs);
   void run(std::initializer_list<const void*> inputs, std::initializer_list<void*> outputs) {
     run(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()));

@@ -6,9 +6,9 @@
 
 namespace tensmith {
 
-/// The task of a workload: its template's config space, default config and schedules. Knob lists follow from shapes and the
-/// target's registers and caches, never from a workload's name. Throws UserError when there is nothing to schedule (an empty
-/// output or reduction) or when no template handles the workload.
+/// The task of a workload: its template's config space, default config and schedules. Knob lists follow from shapes and
+/// the target's registers and caches, never from a workload's name. Throws UserError when there is nothing to schedule
+/// (an empty output or reduction) or when no template handles the workload.
 Task make_task(const Workload& workload, const Target& target, int threads);
 
 /// CPU template of conv2d (direct convolution). Knobs:
@@ -44,9 +44,9 @@ Task make_conv2d_task(const Conv2d& conv, const Target& target, int threads);
 /// | prefetch_c | the output tile is asked for before its reduction starts |
 Task make_matmul_task(const Matmul& matmul, const Target& target, int threads);
 
-/// CPU template of any index expression: for each stage a tile of its last two dimensions, vectors, local accumulators for
-/// reductions, unrolling, and inlining of elementwise stages. Knobs are called `STAGE.inline`, `STAGE.vectors`, `STAGE.tile`,
-/// `STAGE.accumulate` and `STAGE.unroll`.
+/// CPU template of any index expression: for each stage a tile of its last two dimensions, vectors, local accumulators
+/// for reductions, unrolling, and inlining of elementwise stages. Knobs are called `STAGE.inline`, `STAGE.vectors`,
+/// `STAGE.tile`, `STAGE.accumulate` and `STAGE.unroll`.
 Task make_expression_task(const FreeExpression& expression, const Target& target, int threads);
 
 }  // namespace tensmith

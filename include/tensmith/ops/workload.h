@@ -30,8 +30,9 @@ enum class WeightsForm : uint8_t {
 enum class Epilogue : uint8_t { kNone, kBias, kRelu, kBiasRelu };
 
 /// 2-D convolution (cross-correlation):
-/// out[n,k,y,x] = sum(c,i,j: data[n, c, y*stride_h + i*dilation_h - pad_top, x*stride_w + j*dilation_w - pad_left] * weights[k,c,i,j]),
-/// where data reads as 0 outside its bounds. Inputs in calling order: data, weights[k,c,r,s] (bias[k]); output: out.
+/// out[n,k,y,x] = sum(c,i,j: data[n, c, y*stride_h + i*dilation_h - pad_top, x*stride_w + j*dilation_w - pad_left] *
+/// weights[k,c,i,j]), where data reads as 0 outside its bounds. Inputs in calling order: data, weights[k,c,r,s]
+/// (bias[k]); output: out.
 struct Conv2d {
   int64_t n = 1, c = 1, h = 1, w = 1, k = 1, r = 1, s = 1;
   int64_t stride_h = 1, stride_w = 1;
@@ -85,8 +86,9 @@ int64_t output_size(const Workload& workload);
 
 /// One workload from text: `conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1`, `matmul:m=64,n=64,k=64,ta=1`, `resnet18.C6`,
 /// `resnet18.C6:layout=nchw,epilogue=bias+relu`, `matmul-1024`. Throws UserError with the text and position of what is
-/// wrong: unknown operator, alias or field; a field given twice; a value that is no number or not allowed; a conv2d with
-/// zero or negative c, k, r, s, stride or dilation, or whose padded input is smaller than its kernel; sizes beyond int64.
+/// wrong: unknown operator, alias or field; a field given twice; a value that is no number or not allowed; a conv2d
+/// with zero or negative c, k, r, s, stride or dilation, or whose padded input is smaller than its kernel; sizes beyond
+/// int64.
 Workload parse_workload(std::string_view text);
 
 /// The same, where a set (`resnet18`) stands for all its workloads.

@@ -37,7 +37,8 @@ struct Knob {
 Knob int_knob(std::string name, std::span<const int64_t> choices);
 Knob bool_knob(std::string name);
 Knob enum_knob(std::string name, std::span<const std::string_view> labels);
-/// Every way to write `extent` as a product of `parts` factors, outermost first; with `max_inner`, the last is at most that.
+/// Every way to write `extent` as a product of `parts` factors, outermost first; with `max_inner`, the last is at most
+/// that.
 Knob split_knob(std::string name, int64_t extent, int parts, int64_t max_inner = INT64_MAX);
 
 /// A point of a space: the choice index of every knob, in the space's order.
@@ -82,7 +83,8 @@ class ConfigSpace {
   std::optional<Invalid> check(const Config& config) const;
   bool valid(const Config& config) const;
 
-  /// Config from knob names and values. Throws UserError that names an unknown or missing knob or a value not in the list.
+  /// Config from knob names and values. Throws UserError that names an unknown or missing knob or a value not in the
+  /// list.
   Config from_values(std::span<const std::pair<std::string, KnobValue>> values) const;
 
   /// "tile_ow=6 nv=2 unroll=4 order=ohw".

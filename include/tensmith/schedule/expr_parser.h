@@ -16,9 +16,9 @@
 ///
 /// Definitions are separated by `;`. On the left stand index names, on the right numbers, tensors, the operators
 /// + - * / % (floor division and modulo for integers), comparisons, `and`, `or`, `not` (also && || !),
-/// `select(cond, a, b)` (the arm not chosen is not read), `min(a, b)`, `max(a, b)`, the functions exp log sqrt tanh erf abs
-/// floor ceil round pow, casts `float32(x)`, and the reductions sum, max, min over named indices: `sum(k, l: value)`.
-/// A reduction inside a larger expression becomes a stage of its own.
+/// `select(cond, a, b)` (the arm not chosen is not read), `min(a, b)`, `max(a, b)`, the functions exp log sqrt tanh erf
+/// abs floor ceil round pow, casts `float32(x)`, and the reductions sum, max, min over named indices: `sum(k, l:
+/// value)`. A reduction inside a larger expression becomes a stage of its own.
 
 namespace tensmith {
 
@@ -41,8 +41,9 @@ NamedExtent parse_named_extent(std::string_view text);
 
 /// Makes the program of `text`. Inputs are listed in the order of `shapes`; outputs are the tensors that no other
 /// definition reads. An index's extent is that of a dimension which it indexes alone, or is given in `extents`.
-/// Throws UserError with line, column, the line itself and a caret: syntax; unknown tensor, function or index; a tensor defined twice;
-/// conflicting or missing extents; wrong number of indices; mixed types; a read that can be out of bounds (tensor.h).
+/// Throws UserError with line, column, the line itself and a caret: syntax; unknown tensor, function or index; a tensor
+/// defined twice; conflicting or missing extents; wrong number of indices; mixed types; a read that can be out of
+/// bounds (tensor.h).
 Program parse_program(std::string_view text, std::span<const NamedShape> shapes,
                       std::span<const NamedExtent> extents = {});
 

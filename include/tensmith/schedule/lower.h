@@ -13,7 +13,13 @@ namespace tensmith {
 
 /// The passes of lowering, in their order. lower.cpp gives the reason for each one's place.
 enum class Pass : uint8_t {
-  kLoopNest, kPartition, kFlatten, kVectorize, kUnroll, kSimplify, kNarrow,
+  kLoopNest,
+  kPartition,
+  kFlatten,
+  kVectorize,
+  kUnroll,
+  kSimplify,
+  kNarrow,
 };
 inline constexpr Pass kAllPasses[] = {Pass::kLoopNest, Pass::kPartition, Pass::kFlatten, Pass::kVectorize,
                                       Pass::kUnroll,   Pass::kSimplify,  Pass::kNarrow};

@@ -11,10 +11,10 @@ namespace tensmith {
 using DoubleTensor = std::vector<double>;
 
 /// Evaluates a program straight from its definition: no schedule, no passes, no loop AST. The independent oracle that
-/// every measured trial's output is compared with. Reductions of floating-point values accumulate in double; each stage's
-/// elements are then rounded to its type. `inputs` are raw elements in the order of program.inputs. Returns the outputs.
-/// Conv2d and matmul take about a nanosecond a term (sums of products of affine reads have a path of their own); other
-/// expressions some tens.
+/// every measured trial's output is compared with. Reductions of floating-point values accumulate in double; each
+/// stage's elements are then rounded to its type. `inputs` are raw elements in the order of program.inputs. Returns the
+/// outputs. Conv2d and matmul take about a nanosecond a term (sums of products of affine reads have a path of their
+/// own); other expressions some tens.
 std::vector<DoubleTensor> evaluate_program(const Program& program, std::span<const void* const> inputs);
 
 /// Reads `count` elements of `type` as doubles, and the inverse (rounding, integers saturating).

@@ -34,8 +34,22 @@ struct AxisId {
 };
 
 enum class Primitive : uint8_t {
-  kSplit, kFuse, kReorder, kUnroll, kVectorize, kParallel, kComputeAt, kComputeInline, kComputeRoot,
-  kCacheRead, kCacheWrite, kSetScope, kRfactor, kTensorize, kPrefetch, kLayoutTransform,
+  kSplit,
+  kFuse,
+  kReorder,
+  kUnroll,
+  kVectorize,
+  kParallel,
+  kComputeAt,
+  kComputeInline,
+  kComputeRoot,
+  kCacheRead,
+  kCacheWrite,
+  kSetScope,
+  kRfactor,
+  kTensorize,
+  kPrefetch,
+  kLayoutTransform,
 };
 std::string_view to_string(Primitive primitive);
 
@@ -79,7 +93,8 @@ struct ScheduleAxis {
   int16_t b = -1;  ///< fuse: the inner axis
   int16_t to = -1;
   int64_t factor = 1;  ///< of a split
-  /// Trip count when the whole tensor is computed. Inside another stage (compute_at) loops shrink to the region needed.
+  /// Trip count when the whole tensor is computed. Inside another stage (compute_at) loops shrink to the region
+  /// needed.
   int64_t extent = 0;
 };
 
@@ -95,19 +110,19 @@ struct SchedulePrefetch {
 /// One operation of a schedule, or an input of the program.
 struct ScheduleStage {
   enum class Where : uint8_t { kRoot, kInlined, kAt };
-  Tensor tensor;                      ///< current definition; its buffer stays the stage's identity
-  std::vector<ScheduleAxis> axes;     ///< the dimensions first, then the reduction axes, then those made by primitives
-  std::vector<int16_t> leaves;        ///< the loops, outermost first
-  std::vector<StageId> reads;         ///< in order of first appearance in the body
+  Tensor tensor;                   ///< current definition; its buffer stays the stage's identity
+  std::vector<ScheduleAxis> axes;  ///< the dimensions first, then the reduction axes, then those made by primitives
+  std::vector<int16_t> leaves;     ///< the loops, outermost first
+  std::vector<StageId> reads;      ///< in order of first appearance in the body
   std::vector<SchedulePrefetch> prefetches;
   Where where = Where::kRoot;
-  AxisId at;                          ///< with kAt: computed at the start of each iteration of this loop
+  AxisId at;  ///< with kAt: computed at the start of each iteration of this loop
   MemoryScope scope = MemoryScope::kGlobal;
-  bool input = false;                 ///< a placeholder: no body, no loops
+  bool input = false;  ///< a placeholder: no body, no loops
   bool output = false;
-  bool ahead = false;                 ///< filled by a pack function of its own, an input of the main function
-  int16_t packed_from = -1;           ///< with `ahead`: the stage of the plain operand
-  int16_t tensorized = -1;            ///< axis whose nest is replaced by `intrinsic`
+  bool ahead = false;        ///< filled by a pack function of its own, an input of the main function
+  int16_t packed_from = -1;  ///< with `ahead`: the stage of the plain operand
+  int16_t tensorized = -1;   ///< axis whose nest is replaced by `intrinsic`
   TensorIntrinsic intrinsic{};
 };
 
@@ -136,11 +151,12 @@ class Schedule {
   ///       C[y] = ...           =>      for y.1 in [0, 4):
   ///                                      if y.0*4 + y.1 < 10: C[y.0*4 + y.1] = ...
   ///
-  /// The guard is left out where the factor divides the extent. Errors: a factor below 1 or above the extent; an axis that is no
-  /// loop any more; one that is annotated or that another stage is computed at.
+  /// The guard is left out where the factor divides the extent. Errors: a factor below 1 or above the extent; an axis
+  /// that is no loop any more; one that is annotated or that another stage is computed at.
   std::pair<AxisId, AxisId> split(AxisId axis, int64_t factor);
 
-  /// As split, with the number of parts given: parts of ceil(extent / parts) iterations, and no part that would be empty.
+  /// As split, with the number of parts given: parts of ceil(extent / parts) iterations, and no part that would be
+  /// empty.
   std::pair<AxisId, AxisId> split_nparts(AxisId axis, int64_t parts);
 
   /// Splits two loops and brings the four into the order y.0, x.0, y.1, x.1.
@@ -151,7 +167,8 @@ class Schedule {
   ///                                        for x.1 in [0, 16):
   std::array<AxisId, 4> tile(AxisId y, AxisId x, int64_t factor_y, int64_t factor_x);
 
-  /// Makes one loop of two, `inner` directly inside `outer`. Errors: not neighbours; a dimension with a reduction axis.
+  /// Makes one loop of two, `inner` directly inside `outer`. Errors: not neighbours; a dimension with a reduction
+  /// axis.
   ///
   ///     for y in [0, 8):             for y*x in [0, 128):
   ///       for x in [0, 16):    =>      C[y*x / 16, y*x % 16] = ...
@@ -161,8 +178,9 @@ class Schedule {
   ///
   ///     for y: for x: for k:   =>   reorder({k, x})   =>   for y: for k: for x:
   ///
-  /// A reduction is initialised before its outermost loop, in a copy of the dimension loops inside that. Errors: an axis
-  /// named twice; a vectorized loop that would not be innermost; a stage that would be computed inside its reader's loop.
+  /// A reduction is initialised before its outermost loop, in a copy of the dimension loops inside that. Errors: an
+  /// axis named twice; a vectorized loop that would not be innermost; a stage that would be computed inside its
+  /// reader's loop.
   void reorder(std::span<const AxisId> order);
   void reorder(std::initializer_list<AxisId> order) { reorder(std::span<const AxisId>(order.begin(), order.size())); }
 
@@ -180,16 +198,17 @@ class Schedule {
 
   // ---- where a stage is computed ----------------------------------------------------------------------------------
 
-  /// Computes the part of `producer` that one iteration of a loop of `consumer` needs at the start of that iteration, into a
-  /// buffer of just that size.
+  /// Computes the part of `producer` that one iteration of a loop of `consumer` needs at the start of that iteration,
+  /// into a buffer of just that size.
   ///
   ///     for y: P[y] = f(y)           for y.0 in [0, 8):
   ///     for y.0 in [0, 8):     =>      for y in [0, 5): P[y] = f(y.0*4 + y)
   ///       for y.1 in [0, 4):           for y.1 in [0, 4):
   ///         C[..] = P[..] + P[.. + 1]    C[..] = P[y.1] + P[y.1 + 1]
   ///
-  /// Loops of the producer shrink to the region, and factors of its splits with them. Errors: an output or input; a reader of
-  /// `producer` outside that loop; the axis is vectorized or no loop; parallel loops inside each other; a cycle.
+  /// Loops of the producer shrink to the region, and factors of its splits with them. Errors: an output or input; a
+  /// reader of `producer` outside that loop; the axis is vectorized or no loop; parallel loops inside each other; a
+  /// cycle.
   void compute_at(StageId producer, AxisId axis);
   void compute_at(StageId producer, StageId consumer, AxisId axis);
 
@@ -204,15 +223,15 @@ class Schedule {
 
   // ---- stages that are added --------------------------------------------------------------------------------------
 
-  /// A copy of a tensor, in its own layout, that `readers` (all, when none is named) read instead. Placed at root; compute_at
-  /// makes it a copy of the part in use.
+  /// A copy of a tensor, in its own layout, that `readers` (all, when none is named) read instead. Placed at root;
+  /// compute_at makes it a copy of the part in use.
   ///
   ///     C[..] = A[y, k] * ..     =>     A_local[y, k] = A[y, k];  C[..] = A_local[y, k] * ..
   StageId cache_read(StageId tensor, MemoryScope scope, std::span<const StageId> readers = {});
   StageId cache_read(Tensor tensor, MemoryScope scope, std::span<const StageId> readers = {});
 
-  /// Moves the definition of a stage to a new stage and leaves a copy from there behind. Errors: reduction axes that were split, reordered
-  /// loops apart; stages already computed at its loops.
+  /// Moves the definition of a stage to a new stage and leaves a copy from there behind. Errors: reduction axes that
+  /// were split, reordered loops apart; stages already computed at its loops.
   ///
   ///     C[y, x] = sum(k: ..)     =>     C_local[y, x] = sum(k: ..);  C[y, x] = C_local[y, x]
   StageId cache_write(StageId stage, MemoryScope scope);
@@ -220,13 +239,15 @@ class Schedule {
   /// Sets where the stage's buffer lives. Errors: inputs and outputs, which are the caller's.
   void set_scope(StageId stage, MemoryScope scope);
 
-  /// Makes a loop over a reduction axis a dimension of a new stage that reduces over the rest; the stage then reduces over
-  /// that dimension alone. `position` is where the dimension goes among those of the new stage.
+  /// Makes a loop over a reduction axis a dimension of a new stage that reduces over the rest; the stage then reduces
+  /// over that dimension alone. `position` is where the dimension goes among those of the new stage.
   ///
-  ///     split k into k.0, k.1; rfactor(C, k.0)     =>     C_rf[k.0, y, x] = sum(k.1: ..);  C[y, x] = sum(k.0: C_rf[k.0, y, x])
+  ///     split k into k.0, k.1; rfactor(C, k.0)   =>   C_rf[k.0, y, x] = sum(k.1: ..)
+  ///                                                   C[y, x] = sum(k.0: C_rf[k.0, y, x])
   ///
   /// Computed at C's loop k.0, C_rf becomes a tile of partial sums: accumulation over blocks of k with accumulators
-  /// that stay in registers. This re-orders the reduction. Errors: not a reduction loop; stages computed at a reduction loop.
+  /// that stay in registers. This re-orders the reduction. Errors: not a reduction loop; stages computed at a
+  /// reduction loop.
   StageId rfactor(AxisId reduce_loop, int position = 0);
 
   /// Stores an operand in another layout, padded up with zeros, and lets all its readers read that.
@@ -234,8 +255,8 @@ class Schedule {
   ///     W[k, c] with {0, 32, 0}, {1, 1, 0}, {0, 1, 32}  =>  W_packed[k / 32, c, k % 32]
   ///
   /// Each dimension of the operand must be covered exactly: in the order of falling divisors the first has no
-  /// modulus, each other has divisor * modulus equal to the divisor before it, and the last has divisor 1. Errors: a layout that
-  /// is not that; an output; with kAhead, a tensor that is no input.
+  /// modulus, each other has divisor * modulus equal to the divisor before it, and the last has divisor 1. Errors: a
+  /// layout that is not that; an output; with kAhead, a tensor that is no input.
   StageId layout_transform(StageId tensor, std::span<const LayoutDim> layout, PackWhen when);
   StageId layout_transform(Tensor tensor, std::span<const LayoutDim> layout, PackWhen when);
 
@@ -248,9 +269,10 @@ class Schedule {
   ///       for n in [0, 16): C[m, n] += A[m] * B[n] =>    + broadcast(A[m], 16) * B[ramp(0, 1, 16)]      for each m
   void tensorize(AxisId axis, TensorIntrinsic intrinsic);
 
-  /// At the start of each iteration of the stage's loop `at`, asks for every cache line (64 bytes, at most kMaxPrefetchLines)
-  /// of what such an iteration touches of `tensor` when the loop `shift`, `at` or one around it (an enclosing stage's
-  /// too), is `distance` iterations further. `tensor` is read by the stage, or is the stage itself. `locality` 3 = L1, 2 = L2, 1 = L3.
+  /// At the start of each iteration of the stage's loop `at`, asks for every cache line (64 bytes, at most
+  /// kMaxPrefetchLines) of what such an iteration touches of `tensor` when the loop `shift`, `at` or one around it
+  /// (an enclosing stage's too), is `distance` iterations further. `tensor` is read by the stage, or is the stage
+  /// itself. `locality` 3 = L1, 2 = L2, 1 = L3.
   void prefetch(StageId stage, StageId tensor, AxisId at, AxisId shift, int64_t distance, int locality);
   void prefetch(StageId stage, Tensor tensor, AxisId at, AxisId shift, int64_t distance, int locality);
   static constexpr int64_t kMaxPrefetchLines = 64;
@@ -294,7 +316,8 @@ class Schedule {
 
  private:
   ScheduleStage& mut(StageId id) { return stages_[index_of(id)]; }
-  [[noreturn]] void fail(Primitive primitive, StageId stage, const std::string& why, const std::string& hint = {}) const;
+  [[noreturn]] void fail(Primitive primitive, StageId stage, const std::string& why,
+                         const std::string& hint = {}) const;
   [[noreturn]] void fail(Primitive primitive, AxisId axis, const std::string& why, const std::string& hint = {}) const;
   void check_stage(Primitive primitive, StageId stage) const;
   void check_computed(Primitive primitive, StageId stage) const;
@@ -315,7 +338,8 @@ class Schedule {
   void annotate(Primitive primitive, AxisId axis, LoopKind kind);
   int order_position(StageId stage) const;
   StageId add_stage(Tensor tensor, int order_position, MemoryScope scope);
-  Buffer new_buffer(std::string_view base, std::string_view suffix, DataType type, std::span<const int64_t> shape) const;
+  Buffer new_buffer(std::string_view base, std::string_view suffix, DataType type,
+                    std::span<const int64_t> shape) const;
   void set_reads(ScheduleStage& stage) const;
   void redefine(StageId stage, Expr body);
   void record(Primitive primitive, std::initializer_list<int64_t> args);
@@ -331,8 +355,8 @@ class Schedule {
 
 /// An axis named by its id or, for an axis of the definition, by the Axis it was written with.
 struct AxisArg {
-  AxisArg(AxisId axis) : id(axis) {}                // NOLINT: either names an axis
-  AxisArg(const Axis& axis) : var(axis.var) {}      // NOLINT
+  AxisArg(AxisId axis) : id(axis) {}            // NOLINT: either names an axis
+  AxisArg(const Axis& axis) : var(axis.var) {}  // NOLINT
   AxisId id;
   VarRef var = nullptr;
 };
@@ -375,7 +399,9 @@ class StageRef {
   StageRef& compute_inline() { return schedule_->compute_inline(id_), *this; }
   StageRef& compute_root() { return schedule_->compute_root(id_), *this; }
   StageRef& set_scope(MemoryScope scope) { return schedule_->set_scope(id_, scope), *this; }
-  StageRef& tensorize(AxisArg axis, TensorIntrinsic intrinsic) { return schedule_->tensorize(find(axis), intrinsic), *this; }
+  StageRef& tensorize(AxisArg axis, TensorIntrinsic intrinsic) {
+    return schedule_->tensorize(find(axis), intrinsic), *this;
+  }
   StageRef& prefetch(StageId tensor, AxisArg at, AxisArg shift, int64_t distance, int locality = 3) {
     const AxisId ahead = shift.var == nullptr ? shift.id : find(shift);
     return schedule_->prefetch(id_, tensor, find(at), ahead, distance, locality), *this;

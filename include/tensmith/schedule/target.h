@@ -17,11 +17,11 @@ struct Target {
   std::string cpu;                    ///< LLVM's name, never "native"
   std::vector<std::string> features;  ///< "+avx2", "-avx512f": sorted, complete
 
-  int vector_bytes = 32;              ///< widest vector register that arithmetic should use: 16, 32 or 64
-  int vector_registers = 16;          ///< architectural vector registers
-  bool broadcast_operand = false;     ///< a multiply-add can take a scalar broadcast from memory (AVX-512)
+  int vector_bytes = 32;           ///< widest vector register that arithmetic should use: 16, 32 or 64
+  int vector_registers = 16;       ///< architectural vector registers
+  bool broadcast_operand = false;  ///< a multiply-add can take a scalar broadcast from memory (AVX-512)
   bool fma = true;
-  int64_t l1_bytes = 32 << 10;        ///< data cache of one core
+  int64_t l1_bytes = 32 << 10;  ///< data cache of one core
   int64_t l2_bytes = 512 << 10;
   int64_t l3_bytes = 8 << 20;
 

@@ -13,13 +13,13 @@ namespace tensmith {
 struct Task {
   std::string workload;  ///< canonical text
   Target target;
-  int threads = 1;       ///< of the operator
+  int threads = 1;  ///< of the operator
   ConfigSpace space;
-  Config default_config; ///< the best guess without measuring; valid
+  Config default_config;  ///< the best guess without measuring; valid
   double flops = 0;
 
-  /// The schedule of a config, made in the current arena (arena.h): open an ArenaScope around it. Throws ScheduleError or
-  /// UserError when the config cannot be scheduled, which callers treat as an invalid config.
+  /// The schedule of a config, made in the current arena (arena.h): open an ArenaScope around it. Throws ScheduleError
+  /// or UserError when the config cannot be scheduled, which callers treat as an invalid config.
   std::function<Schedule(const Config&)> instantiate;
 };
 

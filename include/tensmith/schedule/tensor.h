@@ -1,7 +1,7 @@
 #pragma once
 
-#include <initializer_list>
 #include <functional>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -38,12 +38,15 @@ class Tensor {
   explicit operator bool() const { return node_ != nullptr; }
   bool operator==(const Tensor&) const = default;
 
-  /// Element at the given indices (int64 expressions or axes). Throws UserError when their number differs from the rank.
+  /// Element at the given indices (int64 expressions or axes). Throws UserError when their number differs from the
+  /// rank.
   template <typename... Indices>
   Expr operator()(Indices... indices) const {
     return at({Expr(indices)...});
   }
-  Expr at(std::initializer_list<Expr> indices) const { return at(std::span<const Expr>(indices.begin(), indices.size())); }
+  Expr at(std::initializer_list<Expr> indices) const {
+    return at(std::span<const Expr>(indices.begin(), indices.size()));
+  }
   Expr at(std::span<const Expr> indices) const;
 
  private:
@@ -52,11 +55,11 @@ class Tensor {
 
 /// What a tensor is made of. A placeholder has no body.
 struct TensorNode {
-  Buffer buffer;               ///< name, element type and shape
-  Array<Axis> axes;            ///< one per dimension (compute only)
-  Array<ReduceAxis> reduce;    ///< axes of the Reduce at the root of the body, if any
-  Expr body;                   ///< value of an element, over the axes; a Reduce only at its root
-  Array<Tensor> inputs;        ///< tensors read by the body, in order of first appearance
+  Buffer buffer;             ///< name, element type and shape
+  Array<Axis> axes;          ///< one per dimension (compute only)
+  Array<ReduceAxis> reduce;  ///< axes of the Reduce at the root of the body, if any
+  Expr body;                 ///< value of an element, over the axes; a Reduce only at its root
+  Array<Tensor> inputs;      ///< tensors read by the body, in order of first appearance
   bool is_placeholder() const { return !body; }
 };
 
@@ -74,15 +77,17 @@ Expr sum(Expr value, Axis first, Axes... rest) {
   return sum(value, {first, rest...});
 }
 
-/// A tensor from the value of its element at given axes. Throws UserError: negative extent; a Reduce not at the root; a read
-/// that can be out of bounds for some point of the domain (with the offending index and the range it takes; a
+/// A tensor from the value of its element at given axes. Throws UserError: negative extent; a Reduce not at the root; a
+/// read that can be out of bounds for some point of the domain (with the offending index and the range it takes; a
 /// condition of an enclosing select counts); a variable that is no axis; sizes or indices beyond int64.
-Tensor compute(std::string_view name, std::span<const int64_t> shape, const std::function<Expr(std::span<const Axis>)>& body,
+Tensor compute(std::string_view name, std::span<const int64_t> shape,
+               const std::function<Expr(std::span<const Axis>)>& body,
                std::span<const std::string_view> axis_names = {});
 Tensor compute(std::string_view name, std::initializer_list<int64_t> shape,
                const std::function<Expr(std::span<const Axis>)>& body);
 Tensor compute(std::string_view name, std::initializer_list<int64_t> shape, const std::function<Expr(Axis)>& body);
-Tensor compute(std::string_view name, std::initializer_list<int64_t> shape, const std::function<Expr(Axis, Axis)>& body);
+Tensor compute(std::string_view name, std::initializer_list<int64_t> shape,
+               const std::function<Expr(Axis, Axis)>& body);
 Tensor compute(std::string_view name, std::initializer_list<int64_t> shape,
                const std::function<Expr(Axis, Axis, Axis)>& body);
 Tensor compute(std::string_view name, std::initializer_list<int64_t> shape,

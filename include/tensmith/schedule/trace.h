@@ -18,8 +18,8 @@
 ///     rfactor C.k.0 at 0 -> C_rf
 ///     prefetch C B at C.k by C.k 8 L1
 ///
-/// Axes have the names of Schedule::axis_name. Names right of the arrow may be chosen freely in hand-written text: later lines
-/// use them. An arrow may be left out, empty lines and lines that start with # are skipped.
+/// Axes have the names of Schedule::axis_name. Names right of the arrow may be chosen freely in hand-written text:
+/// later lines use them. An arrow may be left out, empty lines and lines that start with # are skipped.
 
 namespace tensmith {
 

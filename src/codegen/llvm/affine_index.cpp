@@ -67,7 +67,8 @@ std::optional<int64_t> Emitter::constant_of(Expr e) const {
 bool Emitter::can_hoist(Expr e) const {
   if (e.kind() == ExprKind::kLoad || e.kind() == ExprKind::kCall) return false;
   if (const auto* n = e.as<Binary>()) {
-    if ((n->op == BinaryOp::kDiv || n->op == BinaryOp::kMod) && n->type.is_integral() && !constant_of(n->b)) return false;
+    if ((n->op == BinaryOp::kDiv || n->op == BinaryOp::kMod) && n->type.is_integral() && !constant_of(n->b))
+      return false;
   }
   bool ok = true;
   for_each_child(e, [&](Expr child) { ok = ok && can_hoist(child); });

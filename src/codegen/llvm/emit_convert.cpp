@@ -129,8 +129,10 @@ llvm::Value* Emitter::narrow_float(Value* value, DataType from, DataType to) {
   Value* shifted = builder_.CreateFAdd(builder_.CreateBitCast(magnitude, f32), llvm::ConstantFP::get(f32, 0.5));
   Value* tiny = builder_.CreateSub(builder_.CreateBitCast(shifted, i32), constant(i32, 0x3f000000));
   Value* result = builder_.CreateSelect(builder_.CreateICmpULT(magnitude, constant(i32, 0x38800000)), tiny, normal);
-  result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, constant(i32, 0x477ff000)), constant(i32, 0x7c00), result);
-  result = builder_.CreateSelect(builder_.CreateICmpUGT(magnitude, constant(i32, 0x7f800000)), constant(i32, 0x7e00), result);
+  result = builder_.CreateSelect(builder_.CreateICmpUGE(magnitude, constant(i32, 0x477ff000)), constant(i32, 0x7c00),
+                                 result);
+  result = builder_.CreateSelect(builder_.CreateICmpUGT(magnitude, constant(i32, 0x7f800000)), constant(i32, 0x7e00),
+                                 result);
   return builder_.CreateTrunc(builder_.CreateOr(result, sign), i16);
 }
 

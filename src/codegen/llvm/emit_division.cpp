@@ -65,7 +65,11 @@ IndexRange Emitter::range_of(Expr e) const {
     return (type.bits == 64 ? type.is_int() || r.low >= 0 : contains(whole, r)) ? r : whole;
   };
   return match(
-      e, [&](const IntImm& n) { return IndexRange{n.value, n.value}; }, [&](const FloatImm&) { return IndexRange{}; },
+      e,
+      [&](const IntImm& n) {
+        return IndexRange{n.value, n.value};
+      },
+      [&](const FloatImm&) { return IndexRange{}; },
       [&](const Var& n) {
         auto it = state_.vars.find(&n);
         return it == state_.vars.end() || it->second.range.low == kLow ? whole : it->second.range;

@@ -16,7 +16,8 @@ namespace {
 bool may_trap(Expr e) {
   if (e.kind() == ExprKind::kLoad) return true;
   if (const auto* n = e.as<Binary>()) {
-    if ((n->op == BinaryOp::kDiv || n->op == BinaryOp::kMod) && n->type.is_integral() && !as_const_int(n->b)) return true;
+    if ((n->op == BinaryOp::kDiv || n->op == BinaryOp::kMod) && n->type.is_integral() && !as_const_int(n->b))
+      return true;
   }
   bool found = false;
   for_each_child(e, [&](Expr child) { found = found || may_trap(child); });
@@ -39,9 +40,7 @@ llvm::Type* Emitter::value_type(DataType type) {
   return type.is_scalar() ? element : llvm::FixedVectorType::get(element, type.lanes);
 }
 
-llvm::Type* Emitter::memory_type(DataType type) {
-  return value_type(type.is_bool() ? uint_type(8, type.lanes) : type);
-}
+llvm::Type* Emitter::memory_type(DataType type) { return value_type(type.is_bool() ? uint_type(8, type.lanes) : type); }
 
 llvm::Type* Emitter::float_type_of(DataType type) {
   return value_type(float_type(type.bits == 64 ? 64 : 32, type.lanes));
@@ -90,8 +89,8 @@ llvm::Value* Emitter::emit_binary(const Binary& n) {
   return is_comparison(n.op) ? emit_comparison(n.op, type, a, b) : emit_arithmetic(n.op, type, a, b);
 }
 
-/// a*b + c as one instruction where the target has it, else nothing. LLVM would contract the two by itself, at the price
-/// of twice the instructions on the way there.
+/// a*b + c as one instruction where the target has it, else nothing. LLVM would contract the two by itself, at the
+/// price of twice the instructions on the way there.
 llvm::Value* Emitter::emit_multiply_add(const Binary& n) {
   if (!module_.target.fma || n.op != BinaryOp::kAdd || !n.type.is_float() || is_half(n.type)) return nullptr;
   const auto product = [](Expr e) -> const Binary* {
@@ -107,8 +106,7 @@ llvm::Value* Emitter::emit_multiply_add(const Binary& n) {
   Value* b = emit(multiply->b);
   llvm::Function*& declaration = multiply_add_[addend->getType()];
   if (declaration == nullptr) {
-    declaration =
-        llvm::Intrinsic::getDeclaration(&module_.module, llvm::Intrinsic::fmuladd, {addend->getType()});
+    declaration = llvm::Intrinsic::getDeclaration(&module_.module, llvm::Intrinsic::fmuladd, {addend->getType()});
   }
   return builder_.CreateCall(declaration, {a, b, addend});
 }
@@ -290,8 +288,7 @@ llvm::Value* Emitter::emit_call(const Call& n) {
       case Intrinsic::kFloor: return unary(I::floor);
       case Intrinsic::kCeil: return unary(I::ceil);
       case Intrinsic::kRound: return unary(I::round);
-      case Intrinsic::kFma:
-        return builder_.CreateIntrinsic(value_type(wide), I::fma, {args[0], args[1], args[2]});
+      case Intrinsic::kFma: return builder_.CreateIntrinsic(value_type(wide), I::fma, {args[0], args[1], args[2]});
     }
     TENSMITH_UNREACHABLE("unknown intrinsic");
   };

@@ -27,7 +27,8 @@ Emitter::Emitter(ModuleContext& module) : module_(module), context_(module.conte
 size_t Emitter::AddressKeyHash::operator()(const AddressKey& key) const {
   const auto a = reinterpret_cast<uintptr_t>(key.base);
   const auto b = reinterpret_cast<uintptr_t>(key.atom);
-  return (a >> 4) * 0x9e3779b97f4a7c15u ^ (b >> 4) * 0xc2b2ae3d27d4eb4fu ^ static_cast<uint64_t>(key.scale) * 0x165667b19e3779f9u;
+  return (a >> 4) * 0x9e3779b97f4a7c15u ^ (b >> 4) * 0xc2b2ae3d27d4eb4fu ^
+         static_cast<uint64_t>(key.scale) * 0x165667b19e3779f9u;
 }
 
 Emitter::AddressScope::~AddressScope() {
@@ -120,8 +121,7 @@ llvm::Value* Emitter::bind_stack_buffer(Buffer buffer) {
 void Emitter::leave_with(Value* status) {
   state_.status->addIncoming(status, builder_.GetInsertBlock());
   for (size_t i = 0; i < state_.scratch_at_exit.size(); ++i) {
-    Value* memory = i < state_.scratch.size() ? state_.scratch[i]
-                                              : llvm::ConstantPointerNull::get(builder_.getPtrTy());
+    Value* memory = i < state_.scratch.size() ? state_.scratch[i] : llvm::ConstantPointerNull::get(builder_.getPtrTy());
     state_.scratch_at_exit[i]->addIncoming(memory, builder_.GetInsertBlock());
   }
   builder_.CreateBr(state_.exit);

@@ -95,7 +95,8 @@ Emitter::Address Emitter::locate(Buffer buffer, const AffineIndex& index) {
     }
     pointer = add_term(pointer, term, scale);
   }
-  return {pointer, index.constant * bytes, std::gcd(static_cast<uint64_t>(kBufferAlignment), grain * static_cast<uint64_t>(bytes))};
+  return {pointer, index.constant * bytes,
+          std::gcd(static_cast<uint64_t>(kBufferAlignment), grain * static_cast<uint64_t>(bytes))};
 }
 
 llvm::Value* Emitter::pointer_to(const Address& address) {
@@ -167,7 +168,8 @@ llvm::Value* Emitter::load_lanes(const Load& n, const AffineIndex& base, const s
   const auto scalar_at = [&](int64_t offset) { return read_at(offset, element, bytes); };
   const auto vector_at = [&](int64_t offset) { return read_at(offset, vector, n.type.bytes()); };
   if (stride && *stride == 0) {
-    Value* one = mask == nullptr ? scalar_at(0) : emit_guarded(builder_.CreateOrReduce(mask), [&] { return scalar_at(0); });
+    Value* one =
+        mask == nullptr ? scalar_at(0) : emit_guarded(builder_.CreateOrReduce(mask), [&] { return scalar_at(0); });
     Value* all = builder_.CreateVectorSplat(lanes, one);
     return mask == nullptr ? all : builder_.CreateSelect(mask, all, llvm::Constant::getNullValue(vector));
   }
@@ -207,7 +209,8 @@ llvm::Value* Emitter::emit_load(const Load& n) {
       if (count > 0) linearize(n.indices.back(), last_stride(n.buffer, count), base);
       const Address where = locate(n.buffer, base);
       Value* pointer = pointer_to_read(n.buffer, where, n.type.bytes());
-      return from_memory(builder_.CreateAlignedLoad(memory_type(n.type), pointer, llvm::Align(where.alignment)), n.type);
+      return from_memory(builder_.CreateAlignedLoad(memory_type(n.type), pointer, llvm::Align(where.alignment)),
+                         n.type);
     };
     if (mask == nullptr) return read();
     Value* saved = std::exchange(mask_, nullptr);

@@ -14,7 +14,8 @@ namespace {
 /// Statements and expressions below `s`, counted up to `limit`.
 int64_t count_nodes(Stmt s, int64_t limit) {
   int64_t count = 0;
-  walk(s, [&](Expr) { ++count; }, [&](Stmt) { ++count; });
+  walk(
+      s, [&](Expr) { ++count; }, [&](Stmt) { ++count; });
   return std::min(count, limit);
 }
 
@@ -31,8 +32,7 @@ void Emitter::emit(Stmt s) {
         for (Stmt child : n.stmts) emit(child);
       },
       [&](const If& n) { emit_if(n); }, [&](const Let& n) { emit_let(n); },
-      [&](const Allocate& n) { emit_allocate(n); },
-      [&](const Prefetch& n) { emit_prefetch(n); });
+      [&](const Allocate& n) { emit_allocate(n); }, [&](const Prefetch& n) { emit_prefetch(n); });
 }
 
 void Emitter::emit_allocate(const Allocate& n) {
@@ -183,8 +183,8 @@ void Emitter::emit_parallel(const For& loop) {
   for (unsigned i = 0; i < values.size(); ++i) {
     builder_.CreateStore(values[i], builder_.CreateStructGEP(closure_type, closure, i));
   }
-  llvm::FunctionCallee run = runtime_function("tensmith_parallel_for",
-                                              llvm::FunctionType::get(int32, {int64, pointer, pointer}, false));
+  llvm::FunctionCallee run =
+      runtime_function("tensmith_parallel_for", llvm::FunctionType::get(int32, {int64, pointer, pointer}, false));
   Value* status = builder_.CreateCall(run, {extent, entry, closure});
   llvm::BasicBlock* failed = new_block("parallel_failed");
   llvm::BasicBlock* after = new_block("after");
@@ -288,9 +288,9 @@ void Emitter::emit_prefetch(const Prefetch& prefetch) {
   Value* pointer = pointer_to(locate(prefetch.buffer, base));
   llvm::Function* intrinsic =
       llvm::Intrinsic::getDeclaration(&module_.module, llvm::Intrinsic::prefetch, {builder_.getPtrTy()});
-  builder_.CreateCall(intrinsic, {pointer, builder_.getInt32(0),
-                                  builder_.getInt32(static_cast<uint32_t>(std::clamp(prefetch.locality, 0, 3))),
-                                  builder_.getInt32(1)});
+  builder_.CreateCall(
+      intrinsic, {pointer, builder_.getInt32(0),
+                  builder_.getInt32(static_cast<uint32_t>(std::clamp(prefetch.locality, 0, 3))), builder_.getInt32(1)});
 }
 
 }  // namespace tensmith

@@ -18,8 +18,8 @@
 
 namespace tensmith {
 
-/// Loaded values that may be kept beyond the registers that are free: folding loads into their users and the scheduler's
-/// freedom make up for as many.
+/// Loaded values that may be kept beyond the registers that are free: folding loads into their users and the
+/// scheduler's freedom make up for as many.
 inline constexpr int kReloadSlack = 2;
 
 /// float16 or bfloat16: carried as their bits, computed with as float32.
@@ -41,7 +41,7 @@ struct AffineIndex {
   struct Term {
     llvm::Value* atom;  ///< int64
     int64_t coefficient;
-    int level;  ///< loops of the function inside which the atom is defined; 0 = function entry
+    int level;                   ///< loops of the function inside which the atom is defined; 0 = function entry
     bool is_loop_index = false;  ///< the index of the loop of that level
   };
   std::vector<Term> terms;
@@ -62,11 +62,10 @@ struct IndexRange {
 ///
 /// Placement. Address arithmetic is emitted at the loop level where its operands are known (in the preheader of the
 /// first loop that does not change them), outermost terms first, and what a loop's index contributes becomes a pointer
-/// that the loop steps. So no pass has to hoist, reassociate or strength-reduce it, and accesses that differ by a constant
-/// share a base register.
-/// Registers. Loads that LLVM would merge although registers are short are kept apart, see reload_model.h.
-/// Lazy selects. `mask_` holds the lanes whose value is wanted while an arm of a vector select is emitted; loads and
-/// divisions then touch these lanes only. A scalar select whose arms could trap becomes a branch.
+/// that the loop steps. So no pass has to hoist, reassociate or strength-reduce it, and accesses that differ by a
+/// constant share a base register. Registers. Loads that LLVM would merge although registers are short are kept apart,
+/// see reload_model.h. Lazy selects. `mask_` holds the lanes whose value is wanted while an arm of a vector select is
+/// emitted; loads and divisions then touch these lanes only. A scalar select whose arms could trap becomes a branch.
 class Emitter {
  public:
   explicit Emitter(ModuleContext& module);
@@ -112,10 +111,10 @@ class Emitter {
   /// State of the LLVM function that is being filled.
   struct FunctionState {
     llvm::Function* function = nullptr;
-    llvm::BasicBlock* entry = nullptr;      ///< allocas
-    llvm::BasicBlock* exit = nullptr;       ///< frees scratch memory and returns
+    llvm::BasicBlock* entry = nullptr;  ///< allocas
+    llvm::BasicBlock* exit = nullptr;   ///< frees scratch memory and returns
     llvm::PHINode* status = nullptr;
-    std::vector<Value*> scratch;            ///< heap buffers that have been allocated, in order
+    std::vector<Value*> scratch;  ///< heap buffers that have been allocated, in order
     std::vector<llvm::PHINode*> scratch_at_exit;
     std::vector<Loop> loops;
     std::unordered_map<Buffer, Value*> buffers;
@@ -185,8 +184,9 @@ class Emitter {
 
   // emit_convert.cpp
   Value* convert(Value* value, DataType from, DataType to);
-  Value* widen_float(Value* value, DataType from);                ///< 16-bit float to float32
-  Value* narrow_float(Value* value, DataType from, DataType to);  ///< float32 or float64 to a 16-bit float, one rounding
+  Value* widen_float(Value* value, DataType from);  ///< 16-bit float to float32
+  Value* narrow_float(Value* value, DataType from,
+                      DataType to);  ///< float32 or float64 to a 16-bit float, one rounding
   Value* float_to_int(Value* value, DataType from, DataType to);
 
   // emit_memory.cpp
@@ -200,8 +200,8 @@ class Emitter {
   AffineIndex scalar_offset(Buffer buffer, Array<Expr> indices, size_t count);
   int64_t last_stride(Buffer buffer, size_t count) const;
   struct Address {
-    Value* base;       ///< everything that varies
-    int64_t offset;    ///< constant bytes after it
+    Value* base;     ///< everything that varies
+    int64_t offset;  ///< constant bytes after it
     uint64_t alignment;
   };
   Address locate(Buffer buffer, const AffineIndex& index);

@@ -133,7 +133,8 @@ Request parse_request(std::string_view text, const Known& known) {
     const std::string_view value = item.substr(equals + 1);
     in_mattr = key == "mattr";
     if (value.empty()) {
-      throw UserError(fmt::format("key '{}' in target '{}' has no value", key, text), "leave the key out or name a value");
+      throw UserError(fmt::format("key '{}' in target '{}' has no value", key, text),
+                      "leave the key out or name a value");
     }
     if (key == "mcpu") {
       request.cpu = std::string(value);
@@ -293,8 +294,8 @@ bool runs_on_host(const Target& target, std::string* why) {
     }
   }
   if (missing.empty()) return true;
-  return fail(fmt::format("this machine's CPU ({}) lacks {}", llvm::sys::getHostCPUName().str(),
-                          fmt::join(missing, ", ")));
+  return fail(
+      fmt::format("this machine's CPU ({}) lacks {}", llvm::sys::getHostCPUName().str(), fmt::join(missing, ", ")));
 }
 
 std::vector<TargetInfo> list_targets() {

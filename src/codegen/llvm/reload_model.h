@@ -14,8 +14,8 @@ namespace tensmith {
 ///
 /// LLVM merges equal loads however far apart they stand and then spills what it kept: with the kernel width unrolled,
 /// neighbouring taps of a convolution read the same inputs, and hundreds of spills follow. So the emitter decides, with
-/// the registers that accumulators leave free as a cache of recently used values: a value that fell out is loaded again,
-/// through a copy of the base pointer that LLVM cannot see through.
+/// the registers that accumulators leave free as a cache of recently used values: a value that fell out is loaded
+/// again, through a copy of the base pointer that LLVM cannot see through.
 class ReloadModel {
  public:
   /// A load is known by the pointer that its block computes and its constant distance from it.

@@ -22,12 +22,8 @@ template <typename Sink>
 void write_columns(Sink& sink, const NestContext& nest, const Target& target, FeatureSet set) {
   const Roles roles = find_roles(nest);
   switch (set) {
-    case FeatureSet::kLoopContext:
-      write_flat_context(sink, nest, roles);
-      return;
-    case FeatureSet::kRelation:
-      write_relations(sink, nest, roles);
-      return;
+    case FeatureSet::kLoopContext: write_flat_context(sink, nest, roles); return;
+    case FeatureSet::kRelation: write_relations(sink, nest, roles); return;
     case FeatureSet::kDefault:
       write_summary(sink, summarize(nest, roles, target));
       write_relations(sink, nest, roles);

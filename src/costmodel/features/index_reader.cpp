@@ -86,11 +86,8 @@ void IndexReader::read_binary(const Binary& n, double scale, LinearIndex& out) {
       }
       break;
     case BinaryOp::kMin:
-    case BinaryOp::kMax:
-      read_either(n.a, n.b, scale, out);
-      return;
-    default:
-      break;
+    case BinaryOp::kMax: read_either(n.a, n.b, scale, out); return;
+    default: break;
   }
   // Not affine. Each variable is taken to move the index; how far is unknown.
   out.gather = true;

@@ -282,16 +282,10 @@ struct NestAnalyzer::Impl {
         ops->add += 1;
         if (is_product(n.a) || is_product(n.b)) ops->fma += 1;
         break;
-      case BinaryOp::kMul:
-        ops->mul += 1;
-        break;
+      case BinaryOp::kMul: ops->mul += 1; break;
       case BinaryOp::kDiv:
-      case BinaryOp::kMod:
-        ops->div += 1;
-        break;
-      default:
-        ops->compare += 1;
-        break;
+      case BinaryOp::kMod: ops->div += 1; break;
+      default: ops->compare += 1; break;
     }
   }
 

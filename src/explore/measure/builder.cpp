@@ -40,7 +40,8 @@ int run_builder(const TaskFactory& factory, const BuildFunction& build) {
     proto::BuildReply reply;
     try {
       const WorkloadSpec spec = from_proto(request.workload());
-      if (!current || current->spec != spec || current->target != request.target() || current->threads != request.threads()) {
+      if (!current || current->spec != spec || current->target != request.target() ||
+          current->threads != request.threads()) {
         current = Made{spec, request.target(), request.threads(), factory(spec, request.target(), request.threads())};
       }
       reply = reply_to(request, current->made, build);

@@ -5,9 +5,9 @@
 
 namespace tensmith {
 
-/// Memory of an operand between two inaccessible pages, its end as close to the second as 64-byte alignment allows; what
-/// lies between the operand and the pages holds a pattern that is checked. An access far outside dies in a fault that
-/// `owns` recognises, one close by is found by `intact`.
+/// Memory of an operand between two inaccessible pages, its end as close to the second as 64-byte alignment allows;
+/// what lies between the operand and the pages holds a pattern that is checked. An access far outside dies in a fault
+/// that `owns` recognises, one close by is found by `intact`.
 class GuardedBuffer {
  public:
   /// Throws WorkError when the memory cannot be had.

@@ -269,7 +269,8 @@ struct LocalMeasurer::Impl {
                           fmt::format("the builder process {}", how));
     }
     if (!reply.ok()) {
-      return failed_build(builder, reply.invalid() ? TrialStatus::kInvalidConfig : TrialStatus::kBuildError, reply.error());
+      return failed_build(builder, reply.invalid() ? TrialStatus::kInvalidConfig : TrialStatus::kBuildError,
+                          reply.error());
     }
     built.position = *builder.position;
     built.outcome = {true, false, {}, from_proto(reply.module()), reply.seconds()};
@@ -438,7 +439,8 @@ void LocalMeasurer::measure(std::span<const Config> configs, const Done& done, c
   impl_->measure(configs, done, stop);
 }
 
-std::vector<Measurer::Compared> LocalMeasurer::compare(std::span<const Config> configs, int rounds, const StopQuery& stop) {
+std::vector<Measurer::Compared> LocalMeasurer::compare(std::span<const Config> configs, int rounds,
+                                                       const StopQuery& stop) {
   const KeepAway away(impl_->overlap, impl_->builder_cpus);
   std::vector<Compared> results(configs.size());
   std::vector<std::unique_ptr<Session>> sessions(configs.size());
@@ -478,7 +480,8 @@ std::unique_ptr<LocalMeasurer::Session> LocalMeasurer::open(const Config& config
     answer = impl.run(handle, 0, 0, true);
   }
   if (answer.status != TrialStatus::kOk) {
-    throw DeviceError(fmt::format("config {}: {}: {}", impl.task.space.index_of(config), to_string(answer.status), answer.error));
+    throw DeviceError(
+        fmt::format("config {}: {}: {}", impl.task.space.index_of(config), to_string(answer.status), answer.error));
   }
   // A runner that was replaced in between does not know the handle.
   const pid_t pid = impl.runner->pid();

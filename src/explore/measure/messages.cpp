@@ -24,7 +24,10 @@ proto::WorkloadSpec to_proto(const WorkloadSpec& spec) {
 }
 
 WorkloadSpec from_proto(const proto::WorkloadSpec& spec) {
-  return {spec.text(), spec.expression(), {spec.shapes().begin(), spec.shapes().end()}, {spec.extents().begin(), spec.extents().end()}};
+  return {spec.text(),
+          spec.expression(),
+          {spec.shapes().begin(), spec.shapes().end()},
+          {spec.extents().begin(), spec.extents().end()}};
 }
 
 proto::Module to_proto(const BuiltModule& module) {

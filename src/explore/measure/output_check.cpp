@@ -36,8 +36,8 @@ OutputCheck check_output(DataType type, const void* got, const double* expected,
 }
 
 std::string describe(const OutputCheck& check, size_t count, double tolerance) {
-  return fmt::format("{} of {} elements are wrong; the first is element {}: {} instead of {} (tolerance {:.3g})", check.wrong,
-                     count, check.first_wrong, check.got, check.expected, tolerance);
+  return fmt::format("{} of {} elements are wrong; the first is element {}: {} instead of {} (tolerance {:.3g})",
+                     check.wrong, count, check.first_wrong, check.got, check.expected, tolerance);
 }
 
 }  // namespace tensmith

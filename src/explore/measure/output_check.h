@@ -9,8 +9,8 @@ namespace tensmith {
 
 /// What comparing an output with its expected values found.
 struct OutputCheck {
-  double max_error = 0;     ///< largest |got - expected|; infinity when one of them is NaN and the other is not
-  size_t wrong = 0;         ///< elements off by more than the tolerance
+  double max_error = 0;  ///< largest |got - expected|; infinity when one of them is NaN and the other is not
+  size_t wrong = 0;      ///< elements off by more than the tolerance
   size_t first_wrong = 0;
   double got = 0, expected = 0;  ///< at first_wrong
 };

@@ -110,8 +110,8 @@ class Runner {
     }
     for (const auto& t : setup.outputs()) {
       const size_t elements = element_count(t);
-      outputs_.push_back({GuardedBuffer(t.bytes()), parse_type(t.type()), reinterpret_cast<const double*>(data), elements,
-                          t.tolerance()});
+      outputs_.push_back({GuardedBuffer(t.bytes()), parse_type(t.type()), reinterpret_cast<const double*>(data),
+                          elements, t.tolerance()});
       data += WorkloadData::padded(elements * sizeof(double));
     }
     watch();
@@ -179,7 +179,8 @@ class Runner {
       return;
     }
     const bool slow = request.slow_seconds() > 0 && first > request.slow_seconds();
-    const int calls = first >= kMinRepetitionSeconds ? 1 : static_cast<int>(kMinRepetitionSeconds / std::max(first, 1e-8)) + 1;
+    const int calls =
+        first >= kMinRepetitionSeconds ? 1 : static_cast<int>(kMinRepetitionSeconds / std::max(first, 1e-8)) + 1;
     double total = 0;
     for (int i = 0; i < kMaxRepetitions && (total < request.min_seconds() || i < kMinRepetitions); ++i) {
       const double seconds = timed_call(loaded, flush_ ? 1 : calls);

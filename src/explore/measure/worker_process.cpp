@@ -18,7 +18,8 @@ namespace {
 
 Subprocess start(const std::string& program, WorkerRole role, int socket, int data_fd, const std::vector<int>& cpus) {
   SpawnOptions options;
-  options.argv = {program, "worker", role == WorkerRole::kBuilder ? "builder" : "runner", fmt::format("{}", fmt::join(cpus, ","))};
+  options.argv = {program, "worker", role == WorkerRole::kBuilder ? "builder" : "runner",
+                  fmt::format("{}", fmt::join(cpus, ","))};
   options.fds = {{socket, kWorkerSocketFd}};
   if (data_fd >= 0) {
     options.fds.push_back({data_fd, kWorkerDataFd});

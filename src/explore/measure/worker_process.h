@@ -13,14 +13,16 @@ namespace tensmith {
 /// Our end of a worker process: a child and the socket to it.
 class WorkerProcess {
  public:
-  /// Starts `program worker ROLE`. `data_fd` (or -1) becomes kWorkerDataFd, `cpus` are where it may run (empty: anywhere).
-  /// Throws DeviceError when it cannot be started.
+  /// Starts `program worker ROLE`. `data_fd` (or -1) becomes kWorkerDataFd, `cpus` are where it may run (empty:
+  /// anywhere). Throws DeviceError when it cannot be started.
   WorkerProcess(const std::string& program, WorkerRole role, int data_fd, const std::vector<int>& cpus);
 
   int fd() const { return socket_.get(); }
   pid_t pid() const { return child_.pid(); }
   bool send(const google::protobuf::MessageLite& message) { return send_message(fd(), message); }
-  ReadResult receive(google::protobuf::MessageLite& message, double timeout) { return receive_message(fd(), message, timeout); }
+  ReadResult receive(google::protobuf::MessageLite& message, double timeout) {
+    return receive_message(fd(), message, timeout);
+  }
 
   /// Kills it when it still runs, and tells how it ended.
   std::string end();

@@ -20,10 +20,10 @@ std::vector<double> random_values(DataType type, size_t count, Rng& rng) {
   std::vector<double> values(count);
   for (double& v : values) {
     // Integers stay small, so that sums of products do not wrap and errors show.
-    v = type.is_float()   ? rng.uniform_real() * 2.0 - 1.0
-        : type.is_bool()  ? static_cast<double>(rng.uniform_int(2))
-        : type.is_uint()  ? static_cast<double>(rng.uniform_int(8))
-                          : static_cast<double>(rng.uniform_int(15)) - 7.0;
+    v = type.is_float()  ? rng.uniform_real() * 2.0 - 1.0
+        : type.is_bool() ? static_cast<double>(rng.uniform_int(2))
+        : type.is_uint() ? static_cast<double>(rng.uniform_int(8))
+                         : static_cast<double>(rng.uniform_int(15)) - 7.0;
   }
   return values;
 }
@@ -62,7 +62,8 @@ WorkloadData::WorkloadData(const Program& program, int64_t terms, uint64_t seed)
       for (double v : expected[i]) {
         largest = std::max(largest, std::isfinite(v) ? std::fabs(v) : 0.0);
       }
-      region.tolerance = 4 * unit_step(region.type) * std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1))) * largest + 1e-6;
+      region.tolerance =
+          4 * unit_step(region.type) * std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1))) * largest + 1e-6;
     }
     outputs_.push_back(region);
     size += padded(region.elements * sizeof(double));

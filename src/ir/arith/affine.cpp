@@ -21,23 +21,19 @@ bool is_same_array(const Array<Expr>& a, const Array<Expr>& b) {
 
 bool same_node(const ExprNode& a, const ExprNode& b) {
   switch (a.kind) {
-    case ExprKind::kIntImm:
-      return static_cast<const IntImm&>(a).value == static_cast<const IntImm&>(b).value;
+    case ExprKind::kIntImm: return static_cast<const IntImm&>(a).value == static_cast<const IntImm&>(b).value;
     case ExprKind::kFloatImm: {
       // By bits: -0.0 and 0.0 are different constants, and a NaN is itself.
       const double x = static_cast<const FloatImm&>(a).value, y = static_cast<const FloatImm&>(b).value;
       return std::memcmp(&x, &y, sizeof(x)) == 0;
     }
-    case ExprKind::kVar:
-      return false;
-    case ExprKind::kCast:
-      return same_expr(static_cast<const Cast&>(a).value, static_cast<const Cast&>(b).value);
+    case ExprKind::kVar: return false;
+    case ExprKind::kCast: return same_expr(static_cast<const Cast&>(a).value, static_cast<const Cast&>(b).value);
     case ExprKind::kBinary: {
       const auto &x = static_cast<const Binary&>(a), &y = static_cast<const Binary&>(b);
       return x.op == y.op && same_expr(x.a, y.a) && same_expr(x.b, y.b);
     }
-    case ExprKind::kNot:
-      return same_expr(static_cast<const Not&>(a).value, static_cast<const Not&>(b).value);
+    case ExprKind::kNot: return same_expr(static_cast<const Not&>(a).value, static_cast<const Not&>(b).value);
     case ExprKind::kSelect: {
       const auto &x = static_cast<const Select&>(a), &y = static_cast<const Select&>(b);
       return same_expr(x.condition, y.condition) && same_expr(x.if_true, y.if_true) &&
@@ -58,8 +54,7 @@ bool same_node(const ExprNode& a, const ExprNode& b) {
       const auto &x = static_cast<const Call&>(a), &y = static_cast<const Call&>(b);
       return x.intrinsic == y.intrinsic && is_same_array(x.args, y.args);
     }
-    case ExprKind::kReduce:
-      return false;
+    case ExprKind::kReduce: return false;
   }
   TENSMITH_UNREACHABLE("unknown expression kind");
 }
@@ -104,8 +99,7 @@ Modular product(Modular a, Modular b) {
 
 Modular modular_of_atom(Expr e, const VarRanges& ranges) {
   switch (e.kind()) {
-    case ExprKind::kIntImm:
-      return {0, e.as<IntImm>()->value};
+    case ExprKind::kIntImm: return {0, e.as<IntImm>()->value};
     case ExprKind::kVar: {
       const Range r = ranges.range(e.as<Var>());
       return r.is_point() ? Modular{0, r.min} : Modular{};
@@ -121,22 +115,18 @@ Modular modular_of_atom(Expr e, const VarRanges& ranges) {
       const Binary& n = *e.as<Binary>();
       switch (n.op) {
         case BinaryOp::kMin:
-        case BinaryOp::kMax:
-          return either(modular_of(n.a, ranges), modular_of(n.b, ranges));
-        case BinaryOp::kMul:
-          return product(modular_of(n.a, ranges), modular_of(n.b, ranges));
+        case BinaryOp::kMax: return either(modular_of(n.a, ranges), modular_of(n.b, ranges));
+        case BinaryOp::kMul: return product(modular_of(n.a, ranges), modular_of(n.b, ranges));
         case BinaryOp::kMod: {
           const std::optional<int64_t> divisor = as_const_int(n.b);
           if (!divisor || *divisor <= 0) return {};
           const Modular a = modular_of(n.a, ranges);
           return normalised(std::gcd(a.coef, *divisor), a.base);
         }
-        default:
-          return {};
+        default: return {};
       }
     }
-    default:
-      return {};
+    default: return {};
   }
 }
 
@@ -151,12 +141,10 @@ bool may_wrap(Expr e) {
   switch (e.kind()) {
     case ExprKind::kIntImm:
     case ExprKind::kFloatImm:
-    case ExprKind::kVar:
-      return false;
+    case ExprKind::kVar: return false;
     case ExprKind::kLoad:
     case ExprKind::kCall:
-    case ExprKind::kReduce:
-      return true;
+    case ExprKind::kReduce: return true;
     case ExprKind::kCast: {
       const DataType from = e.as<Cast>()->value.type();
       return from.is_float() || (!from.is_bool() && from.bits >= e.type().bits);

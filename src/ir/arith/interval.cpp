@@ -26,18 +26,12 @@ bool is_arithmetic(BinaryOp op) { return op <= BinaryOp::kMod; }
 
 Range arithmetic(BinaryOp op, Range a, Range b) {
   switch (op) {
-    case BinaryOp::kAdd:
-      return a + b;
-    case BinaryOp::kSub:
-      return a - b;
-    case BinaryOp::kMul:
-      return a * b;
-    case BinaryOp::kDiv:
-      return floor_div(a, b);
-    case BinaryOp::kMod:
-      return floor_mod(a, b);
-    default:
-      return {};
+    case BinaryOp::kAdd: return a + b;
+    case BinaryOp::kSub: return a - b;
+    case BinaryOp::kMul: return a * b;
+    case BinaryOp::kDiv: return floor_div(a, b);
+    case BinaryOp::kMod: return floor_mod(a, b);
+    default: return {};
   }
 }
 
@@ -73,7 +67,10 @@ Range range_of_node(Expr e, const VarRanges& ranges) {
         if (!r.bounded() && n.value.type().is_uint() != n.type.is_uint()) return all;
         return all.contains(r) ? r : all;
       },
-      [&](const Binary& n) { return range_of_binary(n, ranges); }, [&](const Not&) { return Range{0, 1}; },
+      [&](const Binary& n) { return range_of_binary(n, ranges); },
+      [&](const Not&) {
+        return Range{0, 1};
+      },
       // Conditions are not looked into: proofs look at ranges, of facts too.
       [&](const Select& n) { return hull(range_of(n.if_true, ranges), range_of(n.if_false, ranges)); },
       [&](const Load& n) { return range_of(n.type); },
@@ -228,44 +225,21 @@ void VarRanges::push_fact(Expr condition, bool holds) {
   BinaryOp op = n->op;
   if (!holds) {
     switch (op) {
-      case BinaryOp::kEq:
-        op = BinaryOp::kNe;
-        break;
-      case BinaryOp::kNe:
-        op = BinaryOp::kEq;
-        break;
-      case BinaryOp::kLt:
-        op = BinaryOp::kGe;
-        break;
-      case BinaryOp::kLe:
-        op = BinaryOp::kGt;
-        break;
-      case BinaryOp::kGt:
-        op = BinaryOp::kLe;
-        break;
-      default:
-        op = BinaryOp::kLt;
-        break;
+      case BinaryOp::kEq: op = BinaryOp::kNe; break;
+      case BinaryOp::kNe: op = BinaryOp::kEq; break;
+      case BinaryOp::kLt: op = BinaryOp::kGe; break;
+      case BinaryOp::kLe: op = BinaryOp::kGt; break;
+      case BinaryOp::kGt: op = BinaryOp::kLe; break;
+      default: op = BinaryOp::kLt; break;
     }
   }
   switch (op) {
-    case BinaryOp::kLt:
-      negative(1, 0);
-      break;
-    case BinaryOp::kLe:
-      negative(1, -1);
-      break;
-    case BinaryOp::kGt:
-      negative(-1, 0);
-      break;
-    case BinaryOp::kGe:
-      negative(-1, -1);
-      break;
-    case BinaryOp::kEq:
-      negative(1, -1), negative(-1, -1);
-      break;
-    default:
-      break;
+    case BinaryOp::kLt: negative(1, 0); break;
+    case BinaryOp::kLe: negative(1, -1); break;
+    case BinaryOp::kGt: negative(-1, 0); break;
+    case BinaryOp::kGe: negative(-1, -1); break;
+    case BinaryOp::kEq: negative(1, -1), negative(-1, -1); break;
+    default: break;
   }
 }
 

@@ -35,9 +35,7 @@ Affine Linearizer::run(Expr e) {
 void Linearizer::add(Affine& out, Expr e, int64_t scale) {
   if (scale == 0) return;
   switch (e.kind()) {
-    case ExprKind::kIntImm:
-      out.add_constant(e.as<IntImm>()->value, scale);
-      return;
+    case ExprKind::kIntImm: out.add_constant(e.as<IntImm>()->value, scale); return;
     case ExprKind::kVar: {
       const auto* var = e.as<Var>();
       if (const VarRanges::Entry* entry = ranges_.find(var)) {
@@ -57,30 +55,20 @@ void Linearizer::add(Affine& out, Expr e, int64_t scale) {
     case ExprKind::kBinary: {
       const Binary& n = *e.as<Binary>();
       switch (n.op) {
-        case BinaryOp::kAdd:
-          add(out, n.a, scale), add(out, n.b, scale);
-          return;
+        case BinaryOp::kAdd: add(out, n.a, scale), add(out, n.b, scale); return;
         case BinaryOp::kSub: {
           add(out, n.a, scale);
           if (scale == kNegInf) out.invalidate();
           add(out, n.b, scale == kNegInf ? scale : -scale);
           return;
         }
-        case BinaryOp::kMul:
-          add_product(out, n, scale);
-          return;
+        case BinaryOp::kMul: add_product(out, n, scale); return;
         case BinaryOp::kDiv:
-        case BinaryOp::kMod:
-          add_quotient(out, n, scale);
-          return;
-        default:
-          add_atom(out, e, scale);
-          return;
+        case BinaryOp::kMod: add_quotient(out, n, scale); return;
+        default: add_atom(out, e, scale); return;
       }
     }
-    default:
-      add_atom(out, e, scale);
-      return;
+    default: add_atom(out, e, scale); return;
   }
 }
 

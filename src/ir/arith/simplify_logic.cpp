@@ -9,12 +9,9 @@ namespace {
 
 BinaryOp mirrored(BinaryOp op) {
   switch (op) {
-    case BinaryOp::kGt:
-      return BinaryOp::kLt;
-    case BinaryOp::kGe:
-      return BinaryOp::kLe;
-    default:
-      return op;
+    case BinaryOp::kGt: return BinaryOp::kLt;
+    case BinaryOp::kGe: return BinaryOp::kLe;
+    default: return op;
   }
 }
 
@@ -203,18 +200,15 @@ Expr Simplifier::visit_not(const Not& n) {
   if (const auto* compare = v.as<Binary>(); compare != nullptr && is_comparison(compare->op)) {
     const bool total = !compare->a.type().is_float();  // with NaN, not (a < b) is not b <= a
     switch (compare->op) {
-      case BinaryOp::kEq:
-        return visit(make_binary(BinaryOp::kNe, compare->a, compare->b));
-      case BinaryOp::kNe:
-        return visit(make_binary(BinaryOp::kEq, compare->a, compare->b));
+      case BinaryOp::kEq: return visit(make_binary(BinaryOp::kNe, compare->a, compare->b));
+      case BinaryOp::kNe: return visit(make_binary(BinaryOp::kEq, compare->a, compare->b));
       case BinaryOp::kLt:
         if (total) return visit(make_binary(BinaryOp::kLe, compare->b, compare->a));
         break;
       case BinaryOp::kLe:
         if (total) return visit(make_binary(BinaryOp::kLt, compare->b, compare->a));
         break;
-      default:
-        break;
+      default: break;
     }
   }
   return v.same_as(n.value) ? Expr(&n) : make_not(v);

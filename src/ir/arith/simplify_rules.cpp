@@ -94,18 +94,14 @@ Expr Simplifier::float_rules(BinaryOp op, Expr a, Expr b) {
     case BinaryOp::kAdd:
       if (is_float_value(b, -0.0)) return a;
       return is_float_value(a, -0.0) ? b : Expr();
-    case BinaryOp::kSub:
-      return is_float_value(b, 0.0) ? a : Expr();
+    case BinaryOp::kSub: return is_float_value(b, 0.0) ? a : Expr();
     case BinaryOp::kMul:
       if (is_float_value(b, 1.0)) return a;
       return is_float_value(a, 1.0) ? b : Expr();
-    case BinaryOp::kDiv:
-      return is_float_value(b, 1.0) ? a : Expr();
+    case BinaryOp::kDiv: return is_float_value(b, 1.0) ? a : Expr();
     case BinaryOp::kMin:
-    case BinaryOp::kMax:
-      return same_expr(a, b) ? a : Expr();
-    default:
-      return {};
+    case BinaryOp::kMax: return same_expr(a, b) ? a : Expr();
+    default: return {};
   }
 }
 
@@ -122,18 +118,15 @@ Expr Simplifier::integer_rules(BinaryOp op, Expr a, Expr b) {
     }
   }
   switch (op) {
-    case BinaryOp::kAdd:
-      return is_const_int(b, 0) ? a : Expr();
+    case BinaryOp::kAdd: return is_const_int(b, 0) ? a : Expr();
     case BinaryOp::kSub:
       if (is_const_int(b, 0)) return a;
       return same_expr(a, b) ? make_int(type, 0) : Expr();
     case BinaryOp::kMul:
       if (is_const_int(b, 0)) return b;
       return is_const_int(b, 1) ? a : Expr();
-    case BinaryOp::kDiv:
-      return is_const_int(b, 1) ? a : Expr();
-    case BinaryOp::kMod:
-      return is_const_int(b, 1) ? make_int(type, 0) : Expr();
+    case BinaryOp::kDiv: return is_const_int(b, 1) ? a : Expr();
+    case BinaryOp::kMod: return is_const_int(b, 1) ? make_int(type, 0) : Expr();
     case BinaryOp::kMin:
     case BinaryOp::kMax: {
       if (same_expr(a, b)) return a;
@@ -143,8 +136,7 @@ Expr Simplifier::integer_rules(BinaryOp op, Expr a, Expr b) {
       if (rb.max <= ra.min) return op == BinaryOp::kMin ? b : a;
       return {};
     }
-    default:
-      return {};
+    default: return {};
   }
 }
 
@@ -160,14 +152,12 @@ Expr Simplifier::vector_rules(BinaryOp op, Expr a, Expr b) {
   };
   switch (op) {
     case BinaryOp::kAdd:
-    case BinaryOp::kSub:
-      return ramp(binary(op, la.base, lb.base), binary(op, la.stride, lb.stride));
+    case BinaryOp::kSub: return ramp(binary(op, la.base, lb.base), binary(op, la.stride, lb.stride));
     case BinaryOp::kMul:
       if (bb != nullptr) return ramp(binary(op, la.base, bb->value), binary(op, la.stride, bb->value));
       if (ba != nullptr) return ramp(binary(op, ba->value, lb.base), binary(op, ba->value, lb.stride));
       return {};
-    default:
-      break;
+    default: break;
   }
   // The rest assumes that lanes do not wrap.
   if (!is_index_type(a.type()) || may_wrap(a) || may_wrap(b)) return {};
@@ -207,8 +197,7 @@ Expr Simplifier::vector_rules(BinaryOp op, Expr a, Expr b) {
       const Tri t = at_both_ends(op);
       return t == Tri::kUnknown ? Expr() : make_int(bool_type(n), t == Tri::kTrue);
     }
-    default:
-      return {};
+    default: return {};
   }
 }
 

@@ -16,18 +16,12 @@ class Solver {
       const auto* n = negation->value.as<Binary>();
       if (n == nullptr) return false;
       switch (n->op) {
-        case BinaryOp::kLt:
-          return compare(BinaryOp::kGe, n->a, n->b);
-        case BinaryOp::kLe:
-          return compare(BinaryOp::kGt, n->a, n->b);
-        case BinaryOp::kGt:
-          return compare(BinaryOp::kLe, n->a, n->b);
-        case BinaryOp::kGe:
-          return compare(BinaryOp::kLt, n->a, n->b);
-        case BinaryOp::kNe:
-          return compare(BinaryOp::kEq, n->a, n->b);
-        default:
-          return false;
+        case BinaryOp::kLt: return compare(BinaryOp::kGe, n->a, n->b);
+        case BinaryOp::kLe: return compare(BinaryOp::kGt, n->a, n->b);
+        case BinaryOp::kGt: return compare(BinaryOp::kLe, n->a, n->b);
+        case BinaryOp::kGe: return compare(BinaryOp::kLt, n->a, n->b);
+        case BinaryOp::kNe: return compare(BinaryOp::kEq, n->a, n->b);
+        default: return false;
       }
     }
     const auto* n = condition.as<Binary>();
@@ -48,18 +42,12 @@ class Solver {
     linearizer.recombine(form);
     if (!form.valid() || form.wraps()) return false;
     switch (op) {
-      case BinaryOp::kLt:
-        return negative(form, 1, 0);
-      case BinaryOp::kLe:
-        return negative(form, 1, -1);
-      case BinaryOp::kGt:
-        return negative(form, -1, 0);
-      case BinaryOp::kGe:
-        return negative(form, -1, -1);
-      case BinaryOp::kEq:
-        return negative(form, 1, -1) && negative(form, -1, -1);
-      default:
-        return false;
+      case BinaryOp::kLt: return negative(form, 1, 0);
+      case BinaryOp::kLe: return negative(form, 1, -1);
+      case BinaryOp::kGt: return negative(form, -1, 0);
+      case BinaryOp::kGe: return negative(form, -1, -1);
+      case BinaryOp::kEq: return negative(form, 1, -1) && negative(form, -1, -1);
+      default: return false;
     }
   }
 

@@ -45,7 +45,8 @@ Stmt flatten(Stmt s) {
     const Expr flat = flat_index(prefetch->buffer, map_array(prefetch->indices, [](Expr e) { return flatten(e); }));
     return make_prefetch(prefetch->buffer, {&flat, 1}, prefetch->locality);
   }
-  return map_children(s, [](Expr e) { return flatten(e); }, [](Stmt c) { return flatten(c); });
+  return map_children(
+      s, [](Expr e) { return flatten(e); }, [](Stmt c) { return flatten(c); });
 }
 
 }  // namespace

@@ -71,7 +71,10 @@ Pulled pull(Stmt s) {
         const Stmt body = guarded(inside, p.body);
         return Pulled{p.conjuncts, body.same_as(n.body) ? s : make_for(n.var, n.extent, n.loop_kind, body)};
       },
-      [&](const Store&) { return Pulled{{}, s}; }, [&](const Seq& n) { return pull_seq(n); },
+      [&](const Store&) {
+        return Pulled{{}, s};
+      },
+      [&](const Seq& n) { return pull_seq(n); },
       [&](const If& n) {
         if (n.else_case) return Pulled{{}, make_if(n.condition, put(pull(n.then_case)), put(pull(n.else_case)))};
         if (reads_data(n.condition)) return Pulled{{}, make_if(n.condition, put(pull(n.then_case)))};
@@ -93,7 +96,9 @@ Pulled pull(Stmt s) {
         Pulled p = pull(n.body);
         return Pulled{p.conjuncts, p.body.same_as(n.body) ? s : make_allocate(n.buffer, p.body)};
       },
-      [&](const Prefetch&) { return Pulled{{}, s}; });
+      [&](const Prefetch&) {
+        return Pulled{{}, s};
+      });
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ class Checker {
       ranges_.push_let(let->var, let->value);
     }
     bool fits = true;
-    for_each_child(s, [&](Expr e) { fits = fits && expr(e); }, [&](Stmt c) { fits = fits && stmt(c); });
+    for_each_child(
+        s, [&](Expr e) { fits = fits && expr(e); }, [&](Stmt c) { fits = fits && stmt(c); });
     return fits;
   }
 
@@ -59,7 +60,8 @@ class Narrower {
       const VarRef var = rename(let->var);
       return make_let(var, value, stmt(let->body));
     }
-    return map_children(s, [&](Expr e) { return expr(e); }, [&](Stmt c) { return stmt(c); });
+    return map_children(
+        s, [&](Expr e) { return expr(e); }, [&](Stmt c) { return stmt(c); });
   }
 
  private:

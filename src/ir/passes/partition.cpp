@@ -15,7 +15,8 @@ namespace {
 /// Nodes of a statement, unrolled bodies once an iteration.
 int64_t code_size(Stmt s) {
   int64_t size = 1;
-  for_each_child(s, [&](Expr e) { walk(e, [&](Expr) { ++size; }); }, [&](Stmt child) { size += code_size(child); });
+  for_each_child(
+      s, [&](Expr e) { walk(e, [&](Expr) { ++size; }); }, [&](Stmt child) { size += code_size(child); });
   const auto* loop = s.as<For>();
   const std::optional<int64_t> trips =
       loop != nullptr && loop->loop_kind == LoopKind::kUnrolled ? as_const_int(loop->extent) : std::nullopt;

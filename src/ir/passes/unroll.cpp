@@ -9,7 +9,8 @@ namespace {
 
 int64_t count_statements(Stmt s) {
   int64_t count = 0;
-  walk(s, [](Expr) {}, [&](Stmt) { ++count; });
+  walk(
+      s, [](Expr) {}, [&](Stmt) { ++count; });
   return count;
 }
 
@@ -20,7 +21,8 @@ class Unroller {
   Stmt unroll(Stmt s) {
     const auto* loop = s.as<For>();
     if (loop == nullptr || loop->loop_kind != LoopKind::kUnrolled) {
-      return map_children(s, [](Expr e) { return e; }, [&](Stmt c) { return unroll(c); });
+      return map_children(
+          s, [](Expr e) { return e; }, [&](Stmt c) { return unroll(c); });
     }
     const Stmt body = unroll(loop->body);
     if (!body) {
@@ -32,9 +34,10 @@ class Unroller {
     }
     const int64_t size = count_statements(body);
     if (*extent > 0 && size > options_.max_statements / *extent) {
-      throw UserError(fmt::format("unrolling loop '{}' ({} iterations of {} statements) passes the limit of {} statements",
-                                  loop->var->name, *extent, size, options_.max_statements),
-                      "unroll fewer loops or split them first");
+      throw UserError(
+          fmt::format("unrolling loop '{}' ({} iterations of {} statements) passes the limit of {} statements",
+                      loop->var->name, *extent, size, options_.max_statements),
+          "unroll fewer loops or split them first");
     }
     std::vector<Stmt> copies;
     for (int64_t i = 0; i < *extent; ++i) {

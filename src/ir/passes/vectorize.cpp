@@ -50,8 +50,7 @@ class Vectorizer {
 
   Stmt stmt(Stmt s) {
     return match(
-        s,
-        [&](const For& n) { return make_for(n.var, expr(n.extent), n.loop_kind, stmt(n.body)); },
+        s, [&](const For& n) { return make_for(n.var, expr(n.extent), n.loop_kind, stmt(n.body)); },
         [&](const Store& n) {
           Expr index = widen(expr(n.indices[0]));
           Expr predicate = combine(mask_, n.predicate ? expr(n.predicate) : Expr());
@@ -214,7 +213,8 @@ Stmt vectorize_loops(Stmt body) {
   }
   const auto* loop = body.as<For>();
   if (loop == nullptr || loop->loop_kind != LoopKind::kVectorized) {
-    return map_children(body, [](Expr e) { return e; }, [](Stmt s) { return vectorize_loops(s); });
+    return map_children(
+        body, [](Expr e) { return e; }, [](Stmt s) { return vectorize_loops(s); });
   }
   constexpr int64_t kMaxLanes = 1024;
   const std::optional<int64_t> extent = as_const_int(loop->extent);

@@ -66,7 +66,8 @@ TEST_F(LlvmArtifacts, SharedLibrary) {
   // Position-independent, so that it can go into one.
   const auto files = make("op", "2.0", "llvm");
   const std::string library = (directory_.path() / "libop.so").string();
-  const CapturedRun build = run({TENSMITH_C_COMPILER, "-shared", "-Wl,-z,text,-z,defs", "-o", library, files[0].string()});
+  const CapturedRun build =
+      run({TENSMITH_C_COMPILER, "-shared", "-Wl,-z,text,-z,defs", "-o", library, files[0].string()});
   EXPECT_TRUE(build.status.success()) << build.err;
 }
 

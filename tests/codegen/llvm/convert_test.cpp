@@ -42,8 +42,9 @@ TEST(LlvmConvert, NarrowingRoundsOnce) {
   std::vector<float> floats;
   std::vector<double> doubles;
   for (int exponent = -30; exponent <= 20; ++exponent) {
-    for (double fraction : {1.0, 1.0 + 0x1p-11, 1.0 + 0x1p-11 + 0x1p-23, 1.0 + 0x1p-11 - 0x1p-23, 1.0 + 0x3p-11, 1.0 + 0x1p-8,
-                            1.0 + 0x1p-8 + 0x1p-23, 1.0 + 0x3p-8, 2.0 - 0x1p-11, 2.0 - 0x1p-12, 2.0 - 0x1p-23}) {
+    for (double fraction :
+         {1.0, 1.0 + 0x1p-11, 1.0 + 0x1p-11 + 0x1p-23, 1.0 + 0x1p-11 - 0x1p-23, 1.0 + 0x3p-11, 1.0 + 0x1p-8,
+          1.0 + 0x1p-8 + 0x1p-23, 1.0 + 0x3p-8, 2.0 - 0x1p-11, 2.0 - 0x1p-12, 2.0 - 0x1p-23}) {
       for (double sign : {1.0, -1.0}) {
         floats.push_back(static_cast<float>(sign * std::ldexp(fraction, exponent)));
         doubles.push_back(sign * std::ldexp(fraction, exponent));

@@ -109,7 +109,8 @@ TEST_F(LlvmErrors, SupportedEntryTellsOfThisCpu) {
 TEST_F(LlvmErrors, ForeignTargetsStillCompile) {
   const Function function = parse_function(kAdd);
   for (const TargetInfo& info : list_targets()) {
-    const CompiledModule compiled = compile({&function, 1}, info.target, {.object = true, .ll = true, .assembly = true});
+    const CompiledModule compiled =
+        compile({&function, 1}, info.target, {.object = true, .ll = true, .assembly = true});
     EXPECT_FALSE(compiled.object.empty());
     EXPECT_NE(compiled.assembly.find("add_packed:"), std::string::npos);
     EXPECT_NE(compiled.ll.find("define i32 @add("), std::string::npos);

@@ -50,8 +50,9 @@ std::string matmul_kernel(int rows, int vectors, int lanes, bool rows_outer) {
   };
   const std::string element = fmt::format("acc[y, ramp(x*{}, 1, {})]", lanes, lanes);
   const std::string vector = fmt::format("ramp(x*{}, 1, {})", lanes, lanes);
-  return fmt::format("func mm(A: float32[256, {}] global, B: float32[256, {}] global, out C: float32[{}, {}] global):\n", rows,
-                     vectors * lanes, rows, vectors * lanes) +
+  return fmt::format(
+             "func mm(A: float32[256, {}] global, B: float32[256, {}] global, out C: float32[{}, {}] global):\n", rows,
+             vectors * lanes, rows, vectors * lanes) +
          fmt::format("  alloc acc: float32[{}, {}] local:\n", rows, vectors * lanes) +
          tile("    ", fmt::format("{} = broadcast(0.0, {})", element, lanes)) + "    for k in [0, 256):\n" +
          tile("      ", fmt::format("{} = {} + broadcast(A[k, y], {})*B[k, {}]", element, element, lanes, vector)) +
@@ -89,7 +90,8 @@ TEST_F(LlvmShape, LoadsAreRepeatedWhereRegistersAreShort) {
 
 TEST_F(LlvmShape, UnrolledKernelWidthDoesNotSpill) {
   const CompiledModule m = build(
-      "func conv(A: float32[16, 14, 14, 8] global, W: float32[16, 3, 3, 8, 16] global, out C: float32[12, 12, 16] global):\n"
+      "func conv(A: float32[16, 14, 14, 8] global, W: float32[16, 3, 3, 8, 16] global, out C: float32[12, 12, 16] "
+      "global):\n"
       "  for oh in [0, 12):\n"
       "    for owo in [0, 2):\n"
       "      alloc acc: float32[6, 16] local:\n"

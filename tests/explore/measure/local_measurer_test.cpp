@@ -18,7 +18,20 @@ namespace tensmith {
 namespace {
 
 /// What a config of the faulty space does. Values are the choices of its only knob.
-enum Fault : uint16_t { kNone, kWrong, kUnwritten, kJustOutside, kGuardPage, kStoreToInput, kNowhere, kForever, kBuilderDies, kBuilderSleeps, kBuildThrows, kFaultCount };
+enum Fault : uint16_t {
+  kNone,
+  kWrong,
+  kUnwritten,
+  kJustOutside,
+  kGuardPage,
+  kStoreToInput,
+  kNowhere,
+  kForever,
+  kBuilderDies,
+  kBuilderSleeps,
+  kBuildThrows,
+  kFaultCount
+};
 
 /// out[i] = in[i] + 1 for 16 elements: the workload of the faulty space.
 Program increment() {
@@ -49,14 +62,19 @@ BuildOutcome build_fault(const Task& task, const Config& config, const Program& 
   const Buffer in = program.inputs[0]->buffer, out = program.outputs[0]->buffer;
   const VarRef i = make_var("i");
   const Expr at = Expr(i);
-  const auto store = [&](Buffer buffer, Expr index, double value) { return make_store(buffer, {&index, 1}, make_float(kFloat32, value)); };
-  const Stmt good = make_for(i, make_index(fault == kUnwritten ? 15 : 16), LoopKind::kSerial,
-                             make_store(out, {&at, 1}, make_load(in, {&at, 1}) + make_float(kFloat32, fault == kWrong ? 2 : 1)));
+  const auto store = [&](Buffer buffer, Expr index, double value) {
+    return make_store(buffer, {&index, 1}, make_float(kFloat32, value));
+  };
+  const Stmt good =
+      make_for(i, make_index(fault == kUnwritten ? 15 : 16), LoopKind::kSerial,
+               make_store(out, {&at, 1}, make_load(in, {&at, 1}) + make_float(kFloat32, fault == kWrong ? 2 : 1)));
   Stmt bad;
   if (fault == kJustOutside) bad = store(out, make_index(-3), 0);
   if (fault == kGuardPage) bad = store(out, make_index(20), 0);
   if (fault == kNowhere) bad = store(out, make_index(int64_t{1} << 40), 0);
-  if (fault == kForever) bad = make_for(make_var("j"), make_index(int64_t{1} << 60), LoopKind::kSerial, make_store(out, {&at, 1}, make_load(out, {&at, 1}) * make_load(in, {&at, 1})));
+  if (fault == kForever)
+    bad = make_for(make_var("j"), make_index(int64_t{1} << 60), LoopKind::kSerial,
+                   make_store(out, {&at, 1}, make_load(out, {&at, 1}) * make_load(in, {&at, 1})));
   if (fault == kForever) {
     const Binding zero{i, make_index(3)};
     bad = substitute(bad, {&zero, 1});
@@ -67,7 +85,9 @@ BuildOutcome build_fault(const Task& task, const Config& config, const Program& 
   outcome.ok = true;
   outcome.module.object = compile({&f, 1}, task.target).object;
   outcome.module.function = "trial";
-  outcome.module.arguments = {{ModuleArgument::Kind::kInput, 0}, {fault == kStoreToInput ? ModuleArgument::Kind::kInput : ModuleArgument::Kind::kOutput, 0}};
+  outcome.module.arguments = {
+      {ModuleArgument::Kind::kInput, 0},
+      {fault == kStoreToInput ? ModuleArgument::Kind::kInput : ModuleArgument::Kind::kOutput, 0}};
   return outcome;
 }
 
@@ -81,13 +101,15 @@ LocalMeasurerOptions quick() {
 
 class FaultyMeasurer : public ::testing::Test {
  protected:
-  FaultyMeasurer() : made_(faulty_task({}, "llvm", 1)), measurer_(made_.task, made_.program, {"faulty", {}, {}, {}}, 1, quick()) {}
+  FaultyMeasurer()
+      : made_(faulty_task({}, "llvm", 1)), measurer_(made_.task, made_.program, {"faulty", {}, {}, {}}, 1, quick()) {}
 
   std::map<uint16_t, TrialResult> measure(std::vector<uint16_t> faults) {
     std::vector<Config> configs;
     for (uint16_t fault : faults) configs.push_back({{fault}});
     std::map<uint16_t, TrialResult> results;
-    measurer_.measure(configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
+    measurer_.measure(
+        configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
     return results;
   }
 
@@ -100,7 +122,8 @@ TEST_F(FaultyMeasurer, EveryFaultHasItsStatusAndCostsOneTrial) {
                                 kBuilderDies, kBuilderSleeps, kBuildThrows});
   ASSERT_EQ(results.size(), size_t{kFaultCount});
   const auto expect = [&](Fault fault, TrialStatus status, const char* text) {
-    EXPECT_EQ(results.at(fault).status, status) << fault << ": " << to_string(results.at(fault).status) << ": " << results.at(fault).error;
+    EXPECT_EQ(results.at(fault).status, status)
+        << fault << ": " << to_string(results.at(fault).status) << ": " << results.at(fault).error;
     EXPECT_NE(results.at(fault).error.find(text), std::string::npos) << results.at(fault).error;
   };
   EXPECT_EQ(results.at(kNone).status, TrialStatus::kOk) << results.at(kNone).error;
@@ -121,7 +144,8 @@ TEST_F(FaultyMeasurer, EveryFaultHasItsStatusAndCostsOneTrial) {
 TEST_F(FaultyMeasurer, AStopLeavesTheRestAlone) {
   std::vector<Config> configs(20, Config{{kNone}});
   int done = 0;
-  measurer_.measure(configs, [&](size_t, TrialResult) { ++done; }, [&] { return done >= 3; });
+  measurer_.measure(
+      configs, [&](size_t, TrialResult) { ++done; }, [&] { return done >= 3; });
   EXPECT_GE(done, 3);
   EXPECT_LT(done, 20);
   EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk);
@@ -144,13 +168,17 @@ TEST(LocalMeasurer, RealConfigsAreMeasuredAndRight) {
     LocalMeasurer measurer(task, program, {to_string(workload), {}, {}, {}}, reduction_length(workload), quick());
     std::vector<Config> configs{task.default_config};
     for (uint64_t i = 0; configs.size() < 8; i += task.space.size() / 37) {
-      if (task.space.valid(task.space.at(i % task.space.size()))) configs.push_back(task.space.at(i % task.space.size()));
+      if (task.space.valid(task.space.at(i % task.space.size())))
+        configs.push_back(task.space.at(i % task.space.size()));
     }
     size_t done = 0;
-    measurer.measure(configs, [&](size_t position, TrialResult r) {
-      ++done;
-      EXPECT_EQ(r.status, TrialStatus::kOk) << task.space.to_string(configs[position]) << ": " << r.error;
-    }, [] { return false; });
+    measurer.measure(
+        configs,
+        [&](size_t position, TrialResult r) {
+          ++done;
+          EXPECT_EQ(r.status, TrialStatus::kOk) << task.space.to_string(configs[position]) << ": " << r.error;
+        },
+        [] { return false; });
     EXPECT_EQ(done, configs.size());
   }
 }

@@ -14,8 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   arena.reset();
   const tensmith::ArenaScope scope(arena);
   try {
-    const tensmith::Function f =
-        tensmith::parse_function(std::string_view(reinterpret_cast<const char*>(data), size));
+    const tensmith::Function f = tensmith::parse_function(std::string_view(reinterpret_cast<const char*>(data), size));
     if (!tensmith::structural_equal(f, tensmith::parse_function(tensmith::to_string(f)))) std::abort();
   } catch (const tensmith::UserError&) {
     return 0;

@@ -70,9 +70,7 @@ struct ConvNest {
           case 's':
             if (reduce) s = loop("s", kernel);
             break;
-          case 'h':
-            h = loop("ohi", tile_h);
-            break;
+          case 'h': h = loop("ohi", tile_h); break;
           case 'w':
             if (subtile_w != 0) {
               const Expr outer = loop("owm", (tile_w + subtile_w - 1) / subtile_w);
@@ -81,9 +79,7 @@ struct ConvNest {
               x = loop("owi", tile_w);
             }
             break;
-          default:
-            o = loop("oc", outputs);
-            break;
+          default: o = loop("oc", outputs); break;
         }
       }
       const Expr y = Expr(oho) * tile_h + h;

@@ -65,7 +65,8 @@ inline void count_guards(Stmt s, bool in_guard, bool in_loop, double trips, Guar
     out.guarded_work += guarded ? trips : 0;
     return;
   }
-  for_each_child(s, [](Expr) {}, [&](Stmt c) { count_guards(c, in_guard, in_loop, trips, out); });
+  for_each_child(
+      s, [](Expr) {}, [&](Stmt c) { count_guards(c, in_guard, in_loop, trips, out); });
 }
 
 inline GuardCount count_guards(Stmt s) {

@@ -13,17 +13,17 @@
 ///   int NAME_packed(void* const* args)      the same with the pointers in an array, in the same order
 ///   int NAME_supported(void)                1 when the CPU that runs it has all the features the code was made for
 ///                                           (with CompileOptions::supported_entry)
-/// Both entries return 0, or a tensmith_status of runtime.h when scratch memory cannot be had or a parallel section fails.
-/// Every pointer is 64-byte aligned and the regions do not overlap.
+/// Both entries return 0, or a tensmith_status of runtime.h when scratch memory cannot be had or a parallel section
+/// fails. Every pointer is 64-byte aligned and the regions do not overlap.
 ///
 /// Undefined symbols of the object: tensmith_alloc and tensmith_free when the function has scratch buffers on the heap,
 /// tensmith_parallel_for when it has a parallel loop (all of runtime.h), memory functions (memset, memcpy) and
 /// functions of libm for the intrinsics that no instruction computes.
 ///
-/// What is kept of the schedule. Loops are neither unrolled, vectorized, interchanged nor split by LLVM; kUnrolled loops
-/// of constant extent that are still there are expanded; a vectorized loop that is still there runs serially. Nested
-/// parallel loops run serially inside the outermost. Buffers of local scope up to 64 KiB stand on the stack (and become
-/// registers when all their indices are constant), all others come from the runtime once per call.
+/// What is kept of the schedule. Loops are neither unrolled, vectorized, interchanged nor split by LLVM; kUnrolled
+/// loops of constant extent that are still there are expanded; a vectorized loop that is still there runs serially.
+/// Nested parallel loops run serially inside the outermost. Buffers of local scope up to 64 KiB stand on the stack (and
+/// become registers when all their indices are constant), all others come from the runtime once per call.
 namespace tensmith {
 
 struct CompileOptions {

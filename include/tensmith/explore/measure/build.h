@@ -26,8 +26,8 @@ struct BuiltModule {
     std::string function;
     std::vector<ModuleArgument> arguments;  ///< inputs, then the one packed operand that it fills
   };
-  std::vector<Pack> packs;                ///< to be called once, before the main function
-  std::vector<uint64_t> packed_bytes;     ///< size of each packed operand
+  std::vector<Pack> packs;             ///< to be called once, before the main function
+  std::vector<uint64_t> packed_bytes;  ///< size of each packed operand
 };
 
 /// A module, or why there is none.

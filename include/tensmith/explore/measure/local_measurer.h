@@ -10,13 +10,13 @@
 namespace tensmith {
 
 struct LocalMeasurerOptions {
-  int threads = 1;               ///< of the operator
-  int jobs = 0;                  ///< builder processes; 0: as many as there are cores that nothing is timed on, at least 1
-  double build_timeout = 20.0;   ///< seconds
-  double run_timeout = 10.0;     ///< seconds a trial may take in the runner
-  double min_seconds = 0.02;     ///< total time of the repetitions of a trial
-  bool flush = false;            ///< operands are not in any cache when a repetition starts
-  uint64_t seed = 0;             ///< of the random inputs
+  int threads = 1;  ///< of the operator
+  int jobs = 0;     ///< builder processes; 0: as many as there are cores that nothing is timed on, at least 1
+  double build_timeout = 20.0;  ///< seconds
+  double run_timeout = 10.0;    ///< seconds a trial may take in the runner
+  double min_seconds = 0.02;    ///< total time of the repetitions of a trial
+  bool flush = false;           ///< operands are not in any cache when a repetition starts
+  uint64_t seed = 0;            ///< of the random inputs
   /// Program to start as `PROGRAM worker builder|runner`; empty: this process's own program.
   std::string worker_program;
 };

@@ -6,8 +6,8 @@
 
 namespace tensmith {
 
-/// Roles of a worker process. The program that measures starts itself again as `PROGRAM worker builder|runner`, with the
-/// descriptors below open; see LocalMeasurer.
+/// Roles of a worker process. The program that measures starts itself again as `PROGRAM worker builder|runner`, with
+/// the descriptors below open; see LocalMeasurer.
 enum class WorkerRole { kBuilder, kRunner };
 
 inline constexpr int kWorkerSocketFd = 3;  ///< requests and replies

@@ -10,8 +10,8 @@ namespace tensmith {
 ///       C[y*64 + x] = A[y*64 + x] + b
 ///
 /// A condition that depends on the loop variable becomes the predicate of the accesses it guards (a masked tail). Runs
-/// after storage flattening. A vectorized loop of extent 1 becomes its body; one whose extent is not constant, or whose body
-/// holds a loop with an extent or an allocation that depends on the lane, runs as a serial loop.
+/// after storage flattening. A vectorized loop of extent 1 becomes its body; one whose extent is not constant, or whose
+/// body holds a loop with an extent or an allocation that depends on the lane, runs as a serial loop.
 Stmt vectorize_loops(Stmt body);
 
 }  // namespace tensmith
