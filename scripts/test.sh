@@ -62,6 +62,8 @@ if ! $fast; then
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:abort_on_error=0
   export UBSAN_OPTIONS=print_stacktrace=1
   export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
+  # Another order of the tests each time (its seed is printed): what one test leaves behind hides the faults of the next.
+  export GTEST_SHUFFLE=1
   # preset:label. Code of one thread has nothing to show to the thread sanitizer.
   for selection in asan-ubsan:sanitize tsan:threads; do
     preset=${selection%:*} label=${selection#*:}
@@ -70,6 +72,7 @@ if ! $fast; then
     step "$preset tests"
     run_tests "$preset" --label-regex "^$label$"
   done
+  unset GTEST_SHUFFLE
 fi
 
 step "tests"
