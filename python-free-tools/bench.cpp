@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <memory>
 
@@ -38,6 +39,11 @@ struct Series {
   std::string description;
   std::vector<double> minimum;  ///< per round
   std::vector<double> median;
+
+  void add(const PeerRound& round) {
+    minimum.push_back(round.seconds_min);
+    median.push_back(round.seconds_median);
+  }
 };
 
 struct Outcome {
@@ -67,6 +73,38 @@ std::vector<int> operator_cpus(int threads) {
   return {cores.end() - static_cast<std::ptrdiff_t>(count), cores.end()};
 }
 
+PeerRound timed(LocalMeasurer::Session& session, double min_seconds) {
+  const std::vector<double> times = session.time(min_seconds);
+  return {stats::min(times), stats::median(times)};
+}
+
+/// What a workload's config is timed against.
+struct Contender {
+  std::string description;
+  std::function<PeerRound(double min_seconds)> run;
+};
+
+/// `name`: a peer library, config:WHICH (another config of the same space) or db:FILE (the best of another database).
+Contender make_contender(const std::string& name, const Options& options, const NamedWorkload& named, const Task& task,
+                         LocalMeasurer& measurer) {
+  const bool other_config = name.starts_with("config:");
+  if (other_config || name.starts_with("db:")) {
+    ChosenConfig chosen;
+    if (other_config) {
+      chosen = choose_config(task, nullptr, name.substr(7), options.flush);
+    } else {
+      const Database other(name.substr(3));
+      chosen = choose_config(task, &other, "best", options.flush);
+    }
+    const std::shared_ptr<LocalMeasurer::Session> session = measurer.open(chosen.config);
+    return {fmt::format("config {} of the same space ({})", task.space.index_of(chosen.config), to_string(chosen.source)),
+            [session](double min_seconds) { return timed(*session, min_seconds); }};
+  }
+  const int threads = thread_count(options.workloads);
+  const auto peer = std::make_shared<Peer>(name, named.workload, threads, operator_cpus(threads), options.flush);
+  return {peer->description(), [peer](double min_seconds) { return peer->run(min_seconds); }};
+}
+
 Outcome bench_one(const Options& options, const NamedWorkload& named, const Database* database) {
   Outcome outcome;
   outcome.name = named.name;
@@ -88,25 +126,19 @@ Outcome bench_one(const Options& options, const NamedWorkload& named, const Data
   LocalMeasurer measurer(made.task, made.program, named.spec, reduction_length(named.workload), measuring);
   const std::unique_ptr<LocalMeasurer::Session> session = measurer.open(outcome.config.config);
 
-  std::vector<Peer> peers;
+  std::vector<Contender> contenders;
   for (std::string_view name :
        options.against.empty() ? std::vector<std::string_view>() : split_string(options.against, ',')) {
     try {
-      peers.emplace_back(std::string(name), named.workload, threads, operator_cpus(threads), options.flush);
-      outcome.peers.push_back({std::string(name), peers.back().description(), {}, {}});
+      contenders.push_back(make_contender(std::string(name), options, named, made.task, measurer));
+      outcome.peers.push_back({std::string(name), contenders.back().description, {}, {}});
     } catch (const WorkError& e) {
       log_warning("{}: {} is left out: {}", named.name, name, e.what());
     }
   }
   for (int round = 0; round < options.rounds; ++round) {
-    const std::vector<double> times = session->time(options.min_seconds);
-    outcome.ours.minimum.push_back(stats::min(times));
-    outcome.ours.median.push_back(stats::median(times));
-    for (size_t i = 0; i < peers.size(); ++i) {
-      const PeerRound timed = peers[i].run(options.min_seconds);
-      outcome.peers[i].minimum.push_back(timed.seconds_min);
-      outcome.peers[i].median.push_back(timed.seconds_median);
-    }
+    outcome.ours.add(timed(*session, options.min_seconds));
+    for (size_t i = 0; i < contenders.size(); ++i) outcome.peers[i].add(contenders[i].run(options.min_seconds));
   }
   return outcome;
 }
@@ -204,7 +236,7 @@ void add_bench(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("bench", "time tuned programs, interleaved with other libraries");
   options->workloads.add_to(*verb, true);
-  verb->add_option("--against", options->against, "peer libraries, comma-separated: onednn,openblas,eigen");
+  verb->add_option("--against", options->against, "comma-separated: onednn, openblas, eigen, config:INDEX, config:default, db:FILE (its best)");
   verb->add_option("--config", options->config, "best, default or an index")->capture_default_str();
   verb->add_option("--rounds", options->rounds, "interleaved rounds")
       ->capture_default_str()

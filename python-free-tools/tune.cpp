@@ -18,6 +18,7 @@
 #include "tensmith/explore/measure/local_measurer.h"
 #include "tensmith/explore/strategy.h"
 #include "tensmith/explore/tuner.h"
+#include "tensmith/operator/task_features.h"
 #include "tensmith/schedule/trace.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/log.h"
@@ -125,7 +126,7 @@ Search make_search(const Options& options, const Task& task, std::vector<Config>
     search.model = make_gbt(params);
     LearnerOptions learner;
     learner.jobs = options.jobs > 0 ? options.jobs : physical_core_count();
-    search.learner = std::make_unique<Learner>(*search.model, feature_source(task), learner);
+    search.learner = std::make_unique<Learner>(*search.model, task_features(task), learner);
     search.strategy = make_annealing_search(task.space, *search.learner, AnnealingOptions{common});
   }
   return search;

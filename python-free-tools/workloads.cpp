@@ -4,10 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tensmith/codegen/llvm/host_target.h"
-#include "tensmith/costmodel/features.h"
-#include "tensmith/costmodel/knob_features.h"
 #include "tensmith/ops/templates.h"
-#include "tensmith/schedule/loop_nest.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/strings.h"
 #include "tensmith/support/sysinfo.h"
@@ -88,48 +85,6 @@ std::optional<std::string> nothing_to_do(const Workload& workload) {
     return "the reduction is empty";
   }
   return std::nullopt;
-}
-
-namespace {
-
-/// Features of one thread: its own arena and extractor.
-class TaskFeatures {
- public:
-  explicit TaskFeatures(const Task& task) : task_(task), knobs_(task.space), extractor_(task.target) {}
-
-  size_t columns() const { return knobs_.size() + extractor_.size(); }
-
-  bool extract(const Config& config, float* row) {
-    arena_.reset();
-    ArenaScope scope(arena_);
-    try {
-      const Schedule schedule = task_.instantiate(config);
-      const Function nest = build_loop_nest(schedule, "nest");
-      knobs_.extract(config, {row, knobs_.size()});
-      extractor_.extract(nest, {row + knobs_.size(), extractor_.size()});
-      return true;
-    } catch (const UserError&) {
-      return false;
-    }
-  }
-
- private:
-  const Task& task_;
-  KnobFeatures knobs_;
-  FeatureExtractor extractor_;
-  Arena arena_;
-};
-
-}  // namespace
-
-FeatureSource feature_source(const Task& task) {
-  FeatureSource source;
-  source.columns = TaskFeatures(task).columns();
-  source.make = [&task]() -> FeatureFunction {
-    auto features = std::make_shared<TaskFeatures>(task);
-    return [features](const Config& config, float* row) { return features->extract(config, row); };
-  };
-  return source;
 }
 
 ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed) {

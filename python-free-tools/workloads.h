@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "tensmith/explore/database.h"
-#include "tensmith/explore/learner.h"
 #include "tensmith/explore/measure/build.h"
 #include "tensmith/operator/config_choice.h"
 #include "tensmith/ops/workload.h"
@@ -47,9 +46,6 @@ int thread_count(const WorkloadOptions& options);
 
 /// Whether there is anything to schedule; if not, why.
 std::optional<std::string> nothing_to_do(const Workload& workload);
-
-/// Knob features and the default feature set of a task's loop nests.
-FeatureSource feature_source(const Task& task);
 
 /// `which`: best (the default when there is no database), default or an index.
 ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed = false);
