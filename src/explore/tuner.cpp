@@ -91,11 +91,15 @@ class Tuner {
 
   /// Rounds end at the same trial numbers however often the run was interrupted.
   int next_batch_size() const {
-    int64_t boundary = 0;
-    for (size_t round = 0; boundary <= result_.trials; ++round) {
-      boundary += options_.batches[std::min(round, options_.batches.size() - 1)];
+    int begin = 0;
+    size_t step = 0;
+    for (; step + 1 < options_.batches.size() && options_.batches[step].until <= result_.trials; ++step) {
+      begin = options_.batches[step].until;
     }
-    return static_cast<int>(std::min<int64_t>(boundary, options_.trials)) - result_.trials;
+    int64_t end = std::min(options_.trials, options_.batches[step].until);
+    if (step + 1 == options_.batches.size()) end = options_.trials;
+    const int64_t size = options_.batches[step].size;
+    return static_cast<int>(std::min(size - (result_.trials - begin) % size, end - result_.trials));
   }
 
   std::vector<Config> next_batch(int size) {
@@ -321,7 +325,7 @@ void check(const TuneTask& task, const TuneOptions& options) {
     throw UserError(fmt::format("cannot tune with {} trials", options.trials), "give at least 1");
   }
   if (options.batches.empty() ||
-      std::any_of(options.batches.begin(), options.batches.end(), [](int size) { return size < 1; })) {
+      std::any_of(options.batches.begin(), options.batches.end(), [](BatchSize batch) { return batch.size < 1; })) {
     throw UserError("every round needs a batch of at least one trial", "give batch sizes of 1 or more");
   }
 }

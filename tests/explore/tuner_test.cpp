@@ -42,7 +42,7 @@ class TunerTest : public ::testing::Test {
     task_.base.key.workload = "test:n=1";
     task_.base.space = "test/1";
     task_.base.seed = 5;
-    options_.batches = {4, 8, 16};
+    options_.batches = {{4, 4}, {12, 8}, {INT_MAX, 16}};
     options_.trials = 40;
   }
   ~TunerTest() override { set_log_sink({}); }
@@ -356,6 +356,17 @@ TEST_F(TunerTest, AZeroTimeIsNotInfinitelyFast) {
   EXPECT_EQ(result.best->seconds_min, 1e-10);
 }
 
+TEST_F(TunerTest, RoundsAreSmallFirst) {
+  options_ = {};
+  options_.trials = 150;
+  FakeMeasurer measurer(time_of);
+  run(measurer);
+  std::vector<int> expected = {24};
+  expected.insert(expected.end(), 13, 8);
+  expected.insert(expected.end(), {16, 6});
+  EXPECT_EQ(measurer.batches, expected);
+}
+
 TEST_F(TunerTest, BadOptionsAreRefused) {
   FakeMeasurer measurer(time_of);
   options_.trials = 0;
@@ -363,7 +374,7 @@ TEST_F(TunerTest, BadOptionsAreRefused) {
   options_.trials = 10;
   options_.batches = {};
   EXPECT_THROW(run(measurer), UserError);
-  options_.batches = {4, 0};
+  options_.batches = {{4, 4}, {INT_MAX, 0}};
   EXPECT_THROW(run(measurer), UserError);
 }
 

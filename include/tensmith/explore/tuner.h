@@ -2,6 +2,7 @@
 
 #include <array>
 #include <atomic>
+#include <climits>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -43,11 +44,17 @@ struct TuneProgress {
   const TrialResult* last = nullptr;
 };
 
+/// Rounds are of `size` trials until the key has `until` of them. The last entry holds from there on.
+struct BatchSize {
+  int until = 0;
+  int size = 0;
+};
+
 struct TuneOptions {
   /// Trials of the key in total: those of earlier runs and those that failed count.
   int trials = 512;
-  /// Trials a round; the last entry repeats. Small first rounds let the model in early.
-  std::vector<int> batches = {32, 32, 64};
+  /// Sizes of the rounds. Small ones early, when every refit teaches the model most.
+  std::vector<BatchSize> batches = {{24, 24}, {128, 8}, {512, 16}, {INT_MAX, 32}};
   /// No new trial starts after this many seconds; 0 or less: no limit.
   double time_budget_seconds = 0.0;
   /// Set (by a signal handler, say) to end soon; nothing measured is lost.
