@@ -148,12 +148,15 @@ Request parse_request(std::string_view text, const Known& known) {
   return request;
 }
 
-/// Features of a named CPU, those of x86_features() only.
+/// Features of a named CPU and what they imply, which LLVM's list leaves out ("avx2" stands for "avx" too).
 FeatureMap x86_cpu_features(const std::string& cpu) {
   llvm::SmallVector<llvm::StringRef, 64> names;
   llvm::X86::getFeaturesForCPU(cpu, names);
   FeatureMap features;
-  for (llvm::StringRef name : names) features[name] = true;
+  for (llvm::StringRef name : names) {
+    features[name] = true;
+    llvm::X86::updateImpliedFeatures(name, true, features);
+  }
   return features;
 }
 
@@ -163,6 +166,12 @@ FeatureMap host_features() { return llvm::sys::getHostCPUFeatures(); }
 bool has(const FeatureMap& features, llvm::StringRef name) {
   auto it = features.find(name);
   return it != features.end() && it->second;
+}
+
+/// Whether a feature only tells LLVM which of several codes to prefer, so that any CPU runs it ("prefer-256-bit").
+bool is_preference(std::string_view name) {
+  return name.starts_with("prefer-") || name.starts_with("fast-") || name.starts_with("slow-") ||
+         name.starts_with("false-deps-");
 }
 
 struct CacheDefaults {
@@ -287,9 +296,7 @@ bool runs_on_host(const Target& target, std::string* why) {
   std::vector<std::string_view> missing;
   for (const std::string& feature : target.features) {
     const std::string_view name = std::string_view(feature).substr(1);
-    const auto same = [&](const X86Feature& f) { return f.name == name; };
-    const bool decisive = std::any_of(x86_features().begin(), x86_features().end(), same);
-    if (feature.front() == '+' && decisive && !has(mine, llvm::StringRef(name.data(), name.size()))) {
+    if (feature.front() == '+' && !is_preference(name) && !has(mine, llvm::StringRef(name.data(), name.size()))) {
       missing.push_back(name);
     }
   }

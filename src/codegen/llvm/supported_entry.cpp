@@ -26,6 +26,8 @@ llvm::Function* make_baseline_function(ModuleContext& m, llvm::StringRef name, b
       external ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage, name, m.module);
   function->addFnAttr(llvm::Attribute::NoUnwind);
   function->addFnAttr("target-cpu", "x86-64");
+  // Without this attribute, empty as it is, the module's features would be added to those of that CPU.
+  function->addFnAttr("target-features", "");
   return function;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/ir/parse.h"
@@ -14,14 +16,15 @@ namespace {
 /// An ahead-of-time user's way: object files, headers and a C program, put together by the C compiler.
 class LlvmArtifacts : public ::testing::Test {
  protected:
+  Function parse(const std::string& name, const char* factor) {
+    return parse_function("func " + name +
+                          "(A: float32[10] global, out C: float32[10] global):\n"
+                          "  for i in [0, 10):\n"
+                          "    C[i] = A[i]*" +
+                          factor + "\n");
+  }
   std::vector<std::filesystem::path> make(const std::string& name, const char* factor, const char* target) {
-    Arena arena;
-    ArenaScope scope(arena);
-    const Function function = parse_function("func " + name +
-                                             "(A: float32[10] global, out C: float32[10] global):\n"
-                                             "  for i in [0, 10):\n"
-                                             "    C[i] = A[i]*" +
-                                             factor + "\n");
+    const Function function = parse(name, factor);
     const CompiledModule module = compile({&function, 1}, parse_target(target), {.supported_entry = true});
     ArtifactRequest request;
     request.directory = directory_.path();
@@ -37,6 +40,8 @@ class LlvmArtifacts : public ::testing::Test {
     options.argv = std::move(argv);
     return run_captured(options);
   }
+  Arena arena_;
+  ArenaScope scope_{arena_};
   TempDir directory_;
 };
 
@@ -60,6 +65,18 @@ TEST_F(LlvmArtifacts, CodeForAnotherCpuSaysSo) {
   const CapturedRun result = run({program});
   EXPECT_EQ(result.status.code, 1);
   EXPECT_EQ(result.err, "this CPU lacks instructions that op was compiled for\n");
+}
+
+TEST_F(LlvmArtifacts, TheCpuCheckRunsOnEveryCpu) {
+  // With `ndd` the back end gives NOT a destination of its own, which older CPUs do not have.
+  const Function function = parse("op", "2.0");
+  const CompiledModule module = compile({&function, 1}, parse_target("llvm:mcpu=haswell,mattr=+ndd"),
+                                        {.assembly = true, .supported_entry = true});
+  const size_t begin = module.assembly.find("\ntensmith.cpu_supported:");
+  ASSERT_NE(begin, std::string::npos) << module.assembly;
+  const std::string check = module.assembly.substr(begin, module.assembly.find(".Lfunc_end", begin) - begin);
+  EXPECT_NE(check.find("cpuid"), std::string::npos) << check;
+  EXPECT_FALSE(std::regex_search(check, std::regex("\tnotl\t[^\n]*,"))) << check;
 }
 
 TEST_F(LlvmArtifacts, SharedLibrary) {

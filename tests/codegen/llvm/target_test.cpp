@@ -53,6 +53,17 @@ TEST(TargetText, OtherWidths) {
   EXPECT_FALSE(base.fma);
 }
 
+TEST(TargetText, AFeatureOfACpuImpliesOthers) {
+  // LLVM lists AVX2 for x86-64-v3, which cannot be without AVX.
+  const Target v3 = parse_target("llvm:mcpu=x86-64-v3");
+  EXPECT_EQ(v3.vector_bytes, 32);
+  EXPECT_TRUE(has_feature(v3, "+avx"));
+  EXPECT_TRUE(has_feature(v3, "+sse4.2"));
+  EXPECT_EQ(parse_target("llvm:mcpu=x86-64-v4").vector_bytes, 64);
+  EXPECT_EQ(parse_target("llvm:mcpu=x86-64-v2").vector_bytes, 16);
+  EXPECT_FALSE(has_feature(parse_target("llvm:mcpu=x86-64-v3,mattr=-avx"), "+avx2"));
+}
+
 TEST(TargetText, RemovingAFeatureRemovesWhatNeedsIt) {
   const Target target = parse_target("llvm:mcpu=skylake-avx512,mattr=-avx512f");
   EXPECT_TRUE(has_feature(target, "-avx512f"));
@@ -119,6 +130,10 @@ TEST(TargetList, SaysWhatIsMissing) {
   EXPECT_FALSE(runs_on_host(target, &why));
   EXPECT_NE(why.find("lacks"), std::string::npos) << why;
   EXPECT_TRUE(runs_on_host(parse_target("llvm:mcpu=x86-64")));
+  // What CPUID is not asked about runs only where LLVM finds it on this machine.
+  EXPECT_FALSE(runs_on_host(parse_target("llvm:mcpu=x86-64,mattr=+lwp+uintr"), &why));
+  EXPECT_TRUE(why.ends_with("lacks lwp") || why.ends_with("lacks uintr") || why.ends_with("lacks lwp, uintr")) << why;
+  EXPECT_TRUE(runs_on_host(parse_target("llvm:mcpu=x86-64,mattr=+prefer-128-bit")));
 }
 
 }  // namespace
