@@ -18,21 +18,22 @@ namespace tensmith {
 
 namespace {
 
-/// The value of element i of an input: small and different from its neighbours'.
-std::string example_value(DataType type) {
-  if (type.is_bool()) return "(uint8_t)(i % 2)";
-  if (type.code == TypeCode::kBFloat) return "(uint16_t)(0x3f80 + i % 7 * 16) /* 1.0 to 1.75 */";
-  if (type.is_float() && type.bits == 16) return "(uint16_t)(0x3c00 + i % 7 * 64) /* 1.0 to 1.375 */";
-  if (type.is_float()) return fmt::format("({})(i % 7) - 3", c_value_type(type));
-  return fmt::format("({})(i % 7)", c_value_type(type));
+/// The value of element `i`, a variable's name, of an input: small and different from its neighbours'.
+std::string example_value(DataType type, std::string_view i) {
+  if (type.is_bool()) return fmt::format("(uint8_t)({} % 2)", i);
+  if (type.code == TypeCode::kBFloat) return fmt::format("(uint16_t)(0x3f80 + {} % 7 * 16) /* 1.0 to 1.75 */", i);
+  if (type.is_float() && type.bits == 16) return fmt::format("(uint16_t)(0x3c00 + {} % 7 * 64) /* 1.0 to 1.375 */", i);
+  if (type.is_float()) return fmt::format("({})({} % 7) - 3", c_value_type(type), i);
+  return fmt::format("({})({} % 7)", c_value_type(type), i);
 }
 
 }  // namespace
 
 std::string c_example(const Function& function, std::string_view header, bool supported_entry,
                       std::string_view comment) {
-  CNames names;
   const std::string_view f = function.name;
+  CNames names(f);
+  const std::string i = names.fresh("i");
   const bool runtime = uses_runtime(function);
   std::string out = comment.empty() ? "" : c_comment(comment) + "\n";
   out += fmt::format("/* Calls {}. Build with:\n *   cc -std=c11 THIS.c OBJECT.o{} -lm\n */\n", f,
@@ -40,7 +41,7 @@ std::string c_example(const Function& function, std::string_view header, bool su
   out += fmt::format("#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n#include \"{}\"\n\n", header);
   out +=
       "/* Memory on the boundary that the operator expects. */\n"
-      "static void* make_buffer(size_t bytes) {\n"
+      "static void* ts_make_buffer(size_t bytes) {\n"
       "  void* memory = aligned_alloc(64, (bytes + 63) / 64 * 64 + 64);\n"
       "  if (memory == NULL) {\n"
       "    fprintf(stderr, \"out of memory\\n\");\n"
@@ -60,8 +61,10 @@ std::string c_example(const Function& function, std::string_view header, bool su
   const auto add = [&](Buffer b, bool fill) {
     const std::string& name = names.of(b);
     const int64_t size = buffer_size(b);
-    w.line(fmt::format("{0}* {1} = make_buffer({2} * sizeof({0}));", c_memory_type(b->type), name, size));
-    if (fill) w.line(fmt::format("for (size_t i = 0; i < {}; ++i) {}[i] = {};", size, name, example_value(b->type)));
+    w.line(fmt::format("{0}* {1} = ts_make_buffer({2} * sizeof({0}));", c_memory_type(b->type), name, size));
+    if (fill)
+      w.line(fmt::format("for (size_t {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3};", i, size, name,
+                         example_value(b->type, i)));
     args.push_back(name);
   };
   for (Buffer b : function.inputs) add(b, true);
@@ -76,7 +79,8 @@ std::string c_example(const Function& function, std::string_view header, bool su
     const std::string& name = names.of(b);
     const std::string sum = names.fresh("sum_" + name);
     w.line(fmt::format("double {} = 0.0;", sum));
-    w.line(fmt::format("for (size_t i = 0; i < {}; ++i) {} += (double){}[i];", buffer_size(b), sum, name));
+    w.line(
+        fmt::format("for (size_t {0} = 0; {0} < {1}; ++{0}) {2} += (double){3}[{0}];", i, buffer_size(b), sum, name));
     w.line(fmt::format("printf(\"sum of {} = %.9g\\n\", {});", b->name, sum));
   }
   for (const std::string& name : args) w.line(fmt::format("free({});", name));
@@ -87,7 +91,8 @@ std::string c_example(const Function& function, std::string_view header, bool su
 
 std::vector<std::filesystem::path> write_artifacts(const ArtifactRequest& request) {
   if (!is_c_identifier(request.name)) {
-    throw UserError(fmt::format("file name '{}' is no identifier", request.name), "use letters, digits and '_'");
+    throw UserError(fmt::format("file name '{}' is no identifier of C", request.name),
+                    "use letters, digits and '_', starting with a letter, and no keyword or name of the C library");
   }
   check_function_names(request.functions);
   TENSMITH_ICHECK(request.main_function < request.functions.size(), "the example needs a function");
@@ -123,12 +128,15 @@ std::string operator_symbol(std::string_view text) {
     exact = exact && (plain || c == '_');
     name += plain ? c : '_';
   }
-  if (name.empty() || std::isalpha(static_cast<unsigned char>(name.front())) == 0) name = "op_" + name;
+  if (!is_c_identifier(name)) {
+    name = "op_" + name;
+    exact = false;
+  }
   if (name.size() > kLongest) {
     name.resize(kLongest);
     exact = false;
   }
-  if (!exact || !is_c_identifier(name)) name += fmt::format("_{:08x}", hash_bytes(text) & 0xffffffffu);
+  if (!exact) name += fmt::format("_{:08x}", hash_bytes(text) & 0xffffffffu);
   return name;
 }
 

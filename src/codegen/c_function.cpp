@@ -56,10 +56,11 @@ std::string declare(std::string_view type, std::string_view name) { return fmt::
 class FunctionPrinter {
  public:
   FunctionPrinter(const Function& function, CHelperSet& helpers)
-      : function_(function), helpers_(helpers), exprs_(names_, helpers, ranges_) {
+      : function_(function), helpers_(helpers), names_(function.name), exprs_(names_, helpers, ranges_) {
     exprs_.set_flat(accesses_are_flat(function.body));
     for (Buffer b : function.inputs) define(b);
     for (Buffer b : function.outputs) define(b);
+    status_ = names_.fresh("status");
     lane_ = names_.fresh("l");
     exprs_.set_lane(lane_);
   }
@@ -102,7 +103,7 @@ class FunctionPrinter {
     const bool can_fail = !plan.heap.empty() || (!inside_parallel && has_parallel_loop(body));
 
     out_.open(signature);
-    if (can_fail) out_.line("int status = 0;");
+    if (can_fail) out_.line(fmt::format("int {} = 0;", status_));
     for (Buffer b : plan.heap) {
       helpers_.use_runtime();
       out_.line(fmt::format("{}* restrict {} = NULL;", c_memory_type(b->type), names_.of(b)));
@@ -110,7 +111,7 @@ class FunctionPrinter {
     for (Buffer b : plan.heap) {
       out_.line(fmt::format("{} = tensmith_alloc({});", names_.of(b), buffer_bytes(b)));
       out_.open(fmt::format("if ({} == NULL)", names_.of(b)));
-      out_.line(fmt::format("status = {}; /* out of memory */", kOutOfMemoryStatus));
+      out_.line(fmt::format("{} = {}; /* out of memory */", status_, kOutOfMemoryStatus));
       out_.line("goto done;");
       out_.close();
     }
@@ -119,7 +120,7 @@ class FunctionPrinter {
       out_.line("done:");
       for (size_t i = plan.heap.size(); i-- > 0;) out_.line(fmt::format("tensmith_free({});", names_.of(plan.heap[i])));
     }
-    out_.line(can_fail ? "return status;" : "return 0;");
+    out_.line(fmt::format("return {};", can_fail ? status_ : "0"));
     out_.close();
     std::string text = out_.take();
     out_ = std::move(outer);
@@ -219,8 +220,8 @@ class FunctionPrinter {
     if (values.empty()) values.emplace_back("0");
     out_.open("");
     out_.line(fmt::format("struct {}_closure {} = {{{}}};", name, closure, fmt::join(values, ", ")));
-    out_.line(fmt::format("status = tensmith_parallel_for({}, {}, &{});", exprs_.print(n.extent), name, closure));
-    out_.line("if (status != 0) goto done;");
+    out_.line(fmt::format("{} = tensmith_parallel_for({}, {}, &{});", status_, exprs_.print(n.extent), name, closure));
+    out_.line(fmt::format("if ({} != 0) goto done;", status_));
     out_.close();
   }
 
@@ -299,6 +300,7 @@ class FunctionPrinter {
   VarRanges ranges_;
   CExprPrinter exprs_;
   CWriter out_;
+  std::string status_;
   std::string lane_;
   std::string outlined_;         ///< functions of parallel loops
   std::vector<Buffer> buffers_;  ///< in scope

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <set>
 
+#include "codegen/c_reserved.h"
 #include "tensmith/codegen/c_source.h"
 #include "tensmith/support/error.h"
 
@@ -14,32 +14,13 @@ namespace tensmith {
 
 namespace {
 
-/// Keywords of C11 and C++, so that a header can be included from both, and names of the standard headers used.
-constexpr std::array kReserved{
-    "alignas", "alignof", "and",      "asm",       "auto",     "bool",      "break",     "case",     "catch",
-    "char",    "class",   "const",    "constexpr", "continue", "default",   "delete",    "do",       "double",
-    "else",    "enum",    "explicit", "export",    "extern",   "false",     "float",     "for",      "friend",
-    "goto",    "if",      "inline",   "int",       "long",     "mutable",   "namespace", "new",      "noexcept",
-    "not",     "nullptr", "operator", "or",        "private",  "protected", "public",    "register", "restrict",
-    "return",  "short",   "signed",   "sizeof",    "static",   "struct",    "switch",    "template", "this",
-    "throw",   "true",    "try",      "typedef",   "typeid",   "typename",  "union",     "unsigned", "using",
-    "virtual", "void",    "volatile", "while",     "xor",      "INFINITY",  "NAN",       "NULL",     "main",
-    "memcpy",  "exp",     "expf",     "log",       "logf",     "sqrt",      "sqrtf",     "tanh",     "tanhf",
-    "erf",     "erff",    "pow",      "powf",      "fma",      "fmaf",      "floor",     "floorf",   "ceil",
-    "ceilf",   "round",   "roundf",   "fabs",      "fabsf",    "j0",        "j1",        "jn",       "y0",
-    "y1",      "yn",      "gamma"};
-
-bool is_reserved(std::string_view name) {
-  return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
-}
-
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 }  // namespace
 
 bool is_c_identifier(std::string_view name) {
-  return !name.empty() && is_letter(name.front()) && !is_reserved(name) &&
+  return !name.empty() && is_letter(name.front()) && !is_reserved_in_c(name) &&
          std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
 }
 
@@ -48,23 +29,34 @@ void check_function_names(std::span<const Function> functions) {
   for (const Function& function : functions) {
     if (!is_c_identifier(function.name)) {
       throw UserError(fmt::format("function name '{}' is no identifier of C", function.name),
-                      "use letters, digits and '_', not starting with a digit, and no keyword");
+                      "use letters, digits and '_', starting with a letter, and no keyword or name of the C library");
     }
     if (!seen.insert(function.name).second) {
       throw UserError(fmt::format("two functions of one module are named '{}'", function.name), "rename one of them");
     }
+    for (const Function& other : functions) {
+      if (comes_with_function(function.name, other.name)) {
+        throw UserError(fmt::format("function name '{}' belongs to function '{}'", function.name, other.name),
+                        "rename one of them");
+      }
+    }
   }
 }
-
-CNames::CNames() { taken_.insert(kReserved.begin(), kReserved.end()); }
 
 std::string CNames::fresh(std::string_view hint) {
   std::string base;
   for (char c : hint) base += is_letter(c) || is_digit(c) ? c : '_';
-  // Identifiers that start with '_' or 'ts_' belong to the compiler and to the helpers.
-  if (base.empty() || !is_letter(base.front()) || base.front() == '_' || base.starts_with("ts_")) base = "v" + base;
+  // Prefixes that belong to the compiler and to the helpers; no suffix makes a name of one's own of them.
+  if (base.empty() || !is_letter(base.front()) || base.front() == '_' || base.starts_with("ts_") ||
+      base.starts_with("TS_") || base.starts_with("TENSMITH_")) {
+    base = "v" + base;
+  }
+  const auto is_free = [&](const std::string& name) {
+    return !is_reserved_in_c(name) && name != function_ && !comes_with_function(name, function_) &&
+           taken_.insert(name).second;
+  };
   std::string name = base;
-  for (int i = 1; !taken_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  for (int i = 1; !is_free(name); ++i) name = fmt::format("{}_{}", base, i);
   return name;
 }
 

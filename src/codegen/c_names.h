@@ -9,10 +9,11 @@
 
 namespace tensmith {
 
-/// Names of variables and buffers in C text: identifiers, made from the hints, each used once at a time in a function.
+/// Names of variables and buffers in the C text of a function: identifiers that mean nothing else there, made from the
+/// hints, each used once at a time.
 class CNames {
  public:
-  CNames();
+  explicit CNames(std::string_view function) : function_(function) {}
   const std::string& of(VarRef var) { return of(var, var->name); }
   const std::string& of(Buffer buffer) { return of(buffer, buffer->name); }
   /// A name like `hint` that nothing else has.
@@ -23,6 +24,7 @@ class CNames {
  private:
   const std::string& of(const void* node, std::string_view hint);
 
+  std::string function_;
   std::unordered_map<const void*, std::string> names_;
   std::unordered_set<std::string> taken_;
 };

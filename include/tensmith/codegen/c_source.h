@@ -38,9 +38,11 @@ struct CHeaderOptions {
 /// size.
 std::string c_header(std::span<const Function> functions, const CHeaderOptions& options = {});
 
-/// Whether `name` can be the name of a function in C: an identifier and no keyword.
+/// Whether `name` can be the name of a function in C and C++: an identifier that starts with a letter, no keyword, no
+/// name of the C library or the runtime, and no "ts_...", which are helpers of generated text.
 bool is_c_identifier(std::string_view name);
-/// Throws UserError unless all names are C identifiers and different from each other.
+/// Throws UserError unless all names are C identifiers in that sense, different from each other and from the names that
+/// come with the other functions (NAME_packed, NAME_supported, NAME_parallel0).
 void check_function_names(std::span<const Function> functions);
 
 }  // namespace tensmith
