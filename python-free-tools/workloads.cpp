@@ -78,13 +78,7 @@ int thread_count(const WorkloadOptions& options) {
 }
 
 std::optional<std::string> nothing_to_do(const Workload& workload) {
-  if (output_size(workload) == 0) {
-    return "the output is empty";
-  }
-  if (const auto* matmul = std::get_if<Matmul>(&workload.op); matmul != nullptr && matmul->k == 0) {
-    return "the reduction is empty";
-  }
-  return std::nullopt;
+  return nothing_to_schedule(workload);
 }
 
 ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed) {

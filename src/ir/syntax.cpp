@@ -86,11 +86,10 @@ bool is_reserved_word(std::string_view word) {
 }
 
 std::string to_identifier(std::string_view hint) {
-  std::string name(hint);
+  std::string name(hint.empty() ? std::string_view("v") : hint);
   for (char& c : name) {
     if (!is_name_part(c)) c = '_';
   }
-  if (name.empty()) name = "v";
   if (!is_name_start(name[0])) name.insert(name.begin(), '_');
   if (is_reserved_word(name)) name += '_';
   return name;

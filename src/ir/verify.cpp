@@ -16,10 +16,9 @@ namespace {
 constexpr size_t kMostProblems = 20;
 constexpr size_t kLongestExcerpt = 200;
 
-std::string shorten(std::string text) {
+std::string shorten(std::string_view text) {
   text = text.substr(0, text.find('\n'));
-  if (text.size() > kLongestExcerpt) text = text.substr(0, kLongestExcerpt) + "...";
-  return text;
+  return text.size() <= kLongestExcerpt ? std::string(text) : fmt::format("{}...", text.substr(0, kLongestExcerpt));
 }
 
 /// The expression that its checked factory makes of the same parts.
@@ -67,8 +66,8 @@ class Verifier {
   }
 
  private:
-  void report(std::string message, std::string excerpt) {
-    if (problems_.size() < kMostProblems) problems_.push_back({std::move(message), shorten(std::move(excerpt))});
+  void report(std::string message, std::string_view excerpt) {
+    if (problems_.size() < kMostProblems) problems_.push_back({std::move(message), shorten(excerpt)});
   }
 
   /// Takes `node` into scope; a second definition of it is a problem.

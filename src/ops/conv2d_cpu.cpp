@@ -189,13 +189,12 @@ class Conv2dTemplate {
       order.push_back(axis == 'k' ? k : axis == 'h' ? h : ow);
     }
     const AxisId tile_loop = order.back();
-    std::vector<AxisId> inside{ohi, owi};
-    if (conv_.out_blocked()) {
-      inside = loops.channels;
-      inside.insert(inside.end() - 1, {ohi, owi});
-    } else {
-      inside.insert(inside.begin(), loops.channels.begin(), loops.channels.end());
-    }
+    // The pixels of the tile stand inside its channels, but outside the lanes of a blocked output.
+    const auto lanes = loops.channels.end() - (conv_.out_blocked() ? 1 : 0);
+    std::vector<AxisId> inside(loops.channels.begin(), lanes);
+    inside.push_back(ohi);
+    inside.push_back(owi);
+    inside.insert(inside.end(), lanes, loops.channels.end());
     order.insert(order.end(), inside.begin(), inside.end());
     s.reorder(order);
     annotate_tile(s, inside);
@@ -346,15 +345,7 @@ class Conv2dTemplate {
 }  // namespace
 
 Task make_conv2d_task(const Conv2d& conv, const Target& target, int threads) {
-  const Workload workload{conv};
-  if (output_size(workload) == 0) {
-    throw UserError("the output is empty: there is nothing to schedule", "give positive extents");
-  }
-  Task task;
-  task.workload = to_string(workload);
-  task.target = target;
-  task.threads = threads;
-  task.flops = flop_count(workload);
+  Task task = begin_task({conv}, target, threads);
   const auto shared = std::make_shared<Conv2dTemplate>(conv, target, threads);
   shared->fill(task);
   task.instantiate = [shared, space = task.space](const Config& config) { return shared->instantiate(space, config); };

@@ -187,14 +187,7 @@ class GenericTemplate {
 
 Task make_expression_task(const FreeExpression& expression, const Target& target, int threads) {
   const Workload workload{expression};
-  if (output_size(workload) == 0) {
-    throw UserError("the output is empty: there is nothing to schedule", "give positive extents");
-  }
-  Task task;
-  task.workload = to_string(workload);
-  task.target = target;
-  task.threads = threads;
-  task.flops = flop_count(workload);
+  Task task = begin_task(workload, target, threads);
   const auto shared = std::make_shared<GenericTemplate>(definition(workload), target, threads);
   shared->fill(task);
   task.instantiate = [shared, space = task.space](const Config& config) { return shared->instantiate(space, config); };

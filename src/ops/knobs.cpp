@@ -1,9 +1,24 @@
 #include "ops/knobs.h"
 
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
+#include "tensmith/support/error.h"
+
 namespace tensmith {
+
+Task begin_task(const Workload& workload, const Target& target, int threads) {
+  if (const std::optional<std::string> why = nothing_to_schedule(workload)) {
+    throw UserError(*why + ": there is nothing to schedule", "give positive extents");
+  }
+  Task task;
+  task.workload = to_string(workload);
+  task.target = target;
+  task.threads = threads;
+  task.flops = flop_count(workload);
+  return task;
+}
 
 Knob clamped_knob(std::string name, std::initializer_list<int64_t> choices, int64_t limit) {
   std::vector<int64_t> kept;

@@ -4,7 +4,9 @@
 #include <initializer_list>
 #include <string>
 
+#include "tensmith/ops/workload.h"
 #include "tensmith/schedule/config_space.h"
+#include "tensmith/schedule/task.h"
 
 namespace tensmith {
 
@@ -17,6 +19,9 @@ constexpr int64_t floor_power_of_two(int64_t n) {
   }
   return p;
 }
+
+/// A task with what follows from the workload and no template yet. Throws UserError when there is nothing to schedule.
+Task begin_task(const Workload& workload, const Target& target, int threads);
 
 /// The choices that do not exceed `limit`; the limit itself when even the smallest does.
 Knob clamped_knob(std::string name, std::initializer_list<int64_t> choices, int64_t limit);

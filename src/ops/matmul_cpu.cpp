@@ -278,17 +278,7 @@ class MatmulTemplate {
 }  // namespace
 
 Task make_matmul_task(const Matmul& matmul, const Target& target, int threads) {
-  const Workload workload{matmul};
-  if (output_size(workload) == 0 || matmul.k == 0) {
-    throw UserError(output_size(workload) == 0 ? "the output is empty: there is nothing to schedule"
-                                               : "the reduction is empty: there is nothing to schedule",
-                    "give positive extents");
-  }
-  Task task;
-  task.workload = to_string(workload);
-  task.target = target;
-  task.threads = threads;
-  task.flops = flop_count(workload);
+  Task task = begin_task({matmul}, target, threads);
   const auto shared = std::make_shared<MatmulTemplate>(matmul, target, threads);
   shared->fill(task);
   task.instantiate = [shared, space = task.space](const Config& config) { return shared->instantiate(space, config); };

@@ -55,6 +55,16 @@ class FieldReader {
     }
   }
 
+  /// These fields must have been there: what is left out would silently be 1.
+  void require(std::string_view operation, std::initializer_list<std::string_view> keys, std::string_view example) {
+    for (std::string_view key : keys) {
+      if (std::find(taken_.begin(), taken_.end(), key) == taken_.end()) {
+        fail(whole_, whole_, fmt::format("{} without field '{}'", operation, key),
+             fmt::format("for example {}", example));
+      }
+    }
+  }
+
   void number(std::string_view key, int64_t& out, int64_t least) {
     read(key, [&](std::string_view value) { out = integer(key, value, least); });
   }
@@ -132,6 +142,7 @@ class FieldReader {
     const auto it = std::find_if(fields_.begin(), fields_.end(), [&](const Field& f) { return f.key == key; });
     if (it != fields_.end()) {
       const std::string_view value = it->value;
+      taken_.push_back(it->key);
       fields_.erase(it);
       use(value);
     }
@@ -149,10 +160,12 @@ class FieldReader {
   }
 
   std::string_view whole_;
-  std::vector<Field> fields_;
+  std::vector<Field> fields_;  ///< not taken yet
+  std::vector<std::string_view> taken_;
 };
 
-void read_fields(std::string_view text, std::string_view fields, Conv2d& c) {
+/// `written_out`: nothing gave the shape before, so the fields have to.
+void read_fields(std::string_view text, std::string_view fields, bool written_out, Conv2d& c) {
   FieldReader reader(text, fields);
   reader.number("n", c.n, 0);
   reader.number("c", c.c, 1);
@@ -174,6 +187,9 @@ void read_fields(std::string_view text, std::string_view fields, Conv2d& c) {
   reader.type(c.type);
   reader.choice("epilogue", c.epilogue, kEpilogueNames);
   reader.finish("conv2d", "n c h w k r s stride pad dilation groups layout weights type epilogue");
+  if (written_out) {
+    reader.require("conv2d", {"c", "h", "w", "k", "r", "s"}, "conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1");
+  }
 
   // Every product that an index or a count needs must fit; 2^62 leaves room for the sums.
   constexpr double kLimit = 4.6e18;
@@ -182,10 +198,13 @@ void read_fields(std::string_view text, std::string_view fields, Conv2d& c) {
   const double padded_w = as_double(c.w) + as_double(c.pad_left) + as_double(c.pad_right);
   const double kernel_h = as_double(c.dilation_h) * as_double(c.r - 1) + 1;
   const double kernel_w = as_double(c.dilation_w) * as_double(c.s - 1) + 1;
-  const double data = 8.0 * as_double(c.n) * as_double(c.c) * std::max(padded_h, 1.0) * std::max(padded_w, 1.0);
-  const double out = 8.0 * as_double(c.n) * as_double(c.k) * std::max(padded_h, 1.0) * std::max(padded_w, 1.0);
+  // An extent of 0 makes no tensor small: the other extents are strides and are added and multiplied all the same.
+  const double images = std::max(as_double(c.n), 1.0) * std::max(padded_h, 1.0) * std::max(padded_w, 1.0);
+  const double data = 8.0 * images * as_double(c.c);
+  const double out = 8.0 * images * as_double(c.k);
   const double weights = 8.0 * as_double(c.k) * as_double(c.c) * as_double(c.r) * as_double(c.s);
-  if (std::max({data, out, weights, kernel_h, kernel_w}) > kLimit) {
+  const double strides = 8.0 * std::max(as_double(c.stride_h), as_double(c.stride_w));
+  if (std::max({data, out, weights, kernel_h, kernel_w, strides}) > kLimit) {
     fail(text, text, "its tensors are larger than a 64-bit index can address", "make the shape smaller");
   }
   if ((c.h > 0 && padded_h < kernel_h) || (c.w > 0 && padded_w < kernel_w)) {
@@ -196,7 +215,7 @@ void read_fields(std::string_view text, std::string_view fields, Conv2d& c) {
   }
 }
 
-void read_fields(std::string_view text, std::string_view fields, Matmul& m) {
+void read_fields(std::string_view text, std::string_view fields, bool written_out, Matmul& m) {
   FieldReader reader(text, fields);
   reader.number("m", m.m, 0);
   reader.number("n", m.n, 0);
@@ -206,8 +225,12 @@ void read_fields(std::string_view text, std::string_view fields, Matmul& m) {
   reader.type(m.type);
   reader.choice("epilogue", m.epilogue, kEpilogueNames);
   reader.finish("matmul", "m n k ta tb type epilogue");
+  if (written_out) {
+    reader.require("matmul", {"m", "n", "k"}, "matmul:m=1024,n=1024,k=1024");
+  }
   constexpr double kLimit = 4.6e18;
-  const double a = static_cast<double>(m.m), b = static_cast<double>(m.n), c = static_cast<double>(m.k);
+  const auto extent = [](int64_t v) { return std::max(static_cast<double>(v), 1.0); };
+  const double a = extent(m.m), b = extent(m.n), c = extent(m.k);
   if (std::max({a * b, a * c, b * c}) * 8 > kLimit) {
     fail(text, text, "its matrices are larger than a 64-bit index can address", "make the shape smaller");
   }
@@ -251,11 +274,11 @@ const std::vector<Alias>& aliases() {
   return list;
 }
 
-void override_fields(std::string_view text, std::string_view fields, Workload& workload) {
+void override_fields(std::string_view text, std::string_view fields, bool written_out, Workload& workload) {
   std::visit(
       [&](auto& op) {
         if constexpr (!std::is_same_v<std::decay_t<decltype(op)>, FreeExpression>) {
-          read_fields(text, fields, op);
+          read_fields(text, fields, written_out, op);
         }
       },
       workload.op);
@@ -354,20 +377,25 @@ int64_t reduction_length(const Workload& workload) {
   return longest;
 }
 
-int64_t output_size(const Workload& workload) {
-  if (const auto* c = std::get_if<Conv2d>(&workload.op)) {
-    return c->n * c->k * std::max<int64_t>(c->out_h(), 0) * std::max<int64_t>(c->out_w(), 0);
-  }
-  if (const auto* m = std::get_if<Matmul>(&workload.op)) {
-    return m->m * m->n;
-  }
+std::optional<std::string> nothing_to_schedule(const Workload& workload) {
   Arena arena;
   ArenaScope scope(arena);
-  int64_t size = 0;
-  for (const Tensor& output : definition(workload).outputs) {
-    size += buffer_size(output->buffer);
+  const Program program = definition(workload);
+  const auto is_empty = [](const Tensor& tensor) { return buffer_size(tensor->buffer) == 0; };
+  if (std::all_of(program.outputs.begin(), program.outputs.end(), is_empty)) {
+    return "the output is empty";
   }
-  return size;
+  for (const Tensor& stage : program.stages) {
+    for (const ReduceAxis& axis : stage->reduce) {
+      if (axis.extent == 0) {
+        return "the reduction is empty";
+      }
+    }
+  }
+  if (std::any_of(program.inputs.begin(), program.inputs.end(), is_empty)) {
+    return "an input is empty";
+  }
+  return std::nullopt;
 }
 
 Workload parse_workload(std::string_view text) {
@@ -384,18 +412,12 @@ std::vector<Workload> parse_workloads(std::string_view text) {
   const std::string_view fields = colon == std::string_view::npos ? std::string_view() : text.substr(colon + 1);
   if (name == "conv2d") {
     Workload workload{Conv2d{}};
-    if (fields.empty()) {
-      fail(text, text, "conv2d without fields", "for example conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1");
-    }
-    override_fields(text, fields, workload);
+    override_fields(text, fields, true, workload);
     return {workload};
   }
   if (name == "matmul") {
     Workload workload{Matmul{}};
-    if (fields.empty()) {
-      fail(text, text, "matmul without fields", "for example matmul:m=1024,n=1024,k=1024");
-    }
-    override_fields(text, fields, workload);
+    override_fields(text, fields, true, workload);
     return {workload};
   }
   std::vector<Workload> found;
@@ -403,7 +425,7 @@ std::vector<Workload> parse_workloads(std::string_view text) {
     const size_t dot = alias.name.find('.');
     if (alias.name == name || (dot != std::string::npos && std::string_view(alias.name).substr(0, dot) == name)) {
       found.push_back(alias.workload);
-      override_fields(text, fields, found.back());
+      override_fields(text, fields, false, found.back());
     }
   }
   if (found.empty()) {

@@ -107,7 +107,7 @@ TEST_P(Templates, RandomConfigsComputeTheDefinition) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Templates,
-                         ::testing::Values("conv2d:c=1,h=1,w=1,k=1", "conv2d:c=16,h=5,w=6,k=32,r=3,s=3,pad=1",
+                         ::testing::Values("conv2d:c=1,h=1,w=1,k=1,r=1,s=1", "conv2d:c=16,h=5,w=6,k=32,r=3,s=3,pad=1",
                                            "conv2d:c=3,h=9,w=8,k=16,r=3,s=3,pad=1,stride=2",
                                            "conv2d:n=2,c=5,h=7,w=9,k=16,r=3,s=3,pad=1",
                                            "conv2d:c=8,h=9,w=7,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
@@ -151,7 +151,7 @@ TEST(Templates, KnobsFollowShapesNotNames) {
 
 TEST(Templates, NothingToScheduleIsTold) {
   EXPECT_THROW(make_task(parse_workload("matmul:m=4,n=4,k=0"), avx2(), 1), UserError);
-  EXPECT_THROW(make_task(parse_workload("conv2d:n=0,h=4,w=4"), avx2(), 1), UserError);
+  EXPECT_THROW(make_task(parse_workload("conv2d:n=0,c=1,h=4,w=4,k=1,r=1,s=1"), avx2(), 1), UserError);
 }
 
 }  // namespace

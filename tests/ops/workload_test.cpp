@@ -61,8 +61,24 @@ TEST(Workload, MistakesAreToldWithTheirPlace) {
   EXPECT_NE(error_of("conv2d:pad=1:2").find("'pad' takes 1 or 4 numbers, not 2"), std::string::npos);
   EXPECT_NE(error_of("conv2d:type=int8").find("operators of type int8 are not available"), std::string::npos);
   EXPECT_NE(error_of("matmul:m=4,n=4,k=4,ta=2").find("'ta' is 2"), std::string::npos);
-  EXPECT_NE(error_of("conv2d").find("conv2d without fields"), std::string::npos);
+  EXPECT_NE(error_of("conv2d").find("conv2d without field 'c'"), std::string::npos);
   EXPECT_NE(error_of("resnet18").find("is a set of 12 workloads"), std::string::npos);
+}
+
+TEST(Workload, AnOperatorThatIsWrittenOutSaysItsSize) {
+  for (const char* field : {"c", "h", "w", "k", "r", "s"}) {
+    std::string text = "conv2d:";
+    for (const char* other : {"c", "h", "w", "k", "r", "s"}) {
+      if (other != field) text += std::string(text.back() == ':' ? "" : ",") + other + "=3";
+    }
+    EXPECT_NE(error_of(text.c_str()).find(std::string("conv2d without field '") + field + "'"), std::string::npos)
+        << text;
+  }
+  EXPECT_NE(error_of("matmul:m=4,n=4").find("matmul without field 'k'"), std::string::npos);
+  EXPECT_NE(error_of("matmul:n=4,k=4").find("matmul without field 'm'"), std::string::npos);
+  EXPECT_NE(error_of("matmul").find("for example matmul:m=1024"), std::string::npos);
+  EXPECT_EQ(to_string(parse_workload("matmul-256:n=4")).find("matmul:m=256,n=4,k=256,"), 0u)
+      << "an alias gives the rest";
 }
 
 TEST(Workload, ZeroAndNegativeSizes) {
@@ -74,21 +90,39 @@ TEST(Workload, ZeroAndNegativeSizes) {
   }
   EXPECT_NE(error_of("conv2d:h=-1,w=8").find("it must be at least 0"), std::string::npos);
   EXPECT_NE(error_of("conv2d:h=8,w=8,stride=0").find("it must be at least 1"), std::string::npos);
-  EXPECT_NE(error_of("conv2d:h=2,w=2,r=5,s=5").find("the kernel spans 5x5, more than the padded input of 2x2"),
+  EXPECT_NE(error_of("conv2d:c=1,h=2,w=2,k=1,r=5,s=5").find("the kernel spans 5x5, more than the padded input of 2x2"),
             std::string::npos);
-  EXPECT_EQ(output_size(parse_workload("conv2d:n=0,h=8,w=8")), 0);
-  EXPECT_EQ(output_size(parse_workload("conv2d:h=0,w=8")), 0);
-  EXPECT_EQ(output_size(parse_workload("matmul:m=4,n=4,k=0")), 16);
-  EXPECT_EQ(output_size(parse_workload("matmul:m=0,n=4,k=3")), 0);
+}
+
+TEST(Workload, NothingToSchedule) {
+  EXPECT_EQ(nothing_to_schedule(parse_workload("conv2d:n=0,c=1,h=8,w=8,k=1,r=1,s=1")), "the output is empty");
+  EXPECT_EQ(nothing_to_schedule(parse_workload("conv2d:c=1,h=0,w=8,k=1,r=1,s=1")), "the output is empty");
+  EXPECT_EQ(nothing_to_schedule(parse_workload("conv2d:c=1,h=0,w=8,k=1,r=1,s=1,pad=1")), "an input is empty");
+  EXPECT_EQ(nothing_to_schedule(parse_workload("conv2d:c=1,h=8,w=8,k=1,r=3,s=3")), std::nullopt);
+  EXPECT_EQ(nothing_to_schedule(parse_workload("matmul:m=4,n=4,k=0")), "the reduction is empty");
+  EXPECT_EQ(nothing_to_schedule(parse_workload("matmul:m=0,n=4,k=0")), "the output is empty");
+  const auto expression = [](const char* text, const char* shape) {
+    return nothing_to_schedule({FreeExpression{text, {parse_named_shape(shape)}, {}}});
+  };
+  EXPECT_EQ(expression("C[y] = sum(k: A[k,y])", "A=0x4"), "the reduction is empty");
+  EXPECT_EQ(expression("C[y] = sum(k: A[k,y])", "A=4x0"), "the output is empty");
+  EXPECT_EQ(expression("C[y] = sum(k: A[k,y])", "A=4x4"), std::nullopt);
 }
 
 TEST(Workload, SizesBeyond64BitsAreRefused) {
-  EXPECT_NE(error_of("conv2d:n=4000000000,c=4000000000,h=8,w=8").find("larger than a 64-bit index can address"),
-            std::string::npos);
+  EXPECT_NE(
+      error_of("conv2d:n=4000000000,c=4000000000,h=8,w=8,k=1,r=1,s=1").find("larger than a 64-bit index can address"),
+      std::string::npos);
   EXPECT_NE(error_of("matmul:m=4000000000,n=4000000000,k=1").find("larger than a 64-bit index can address"),
             std::string::npos);
-  EXPECT_NE(error_of("conv2d:h=9223372036854775807,w=8,pad=9223372036854775807").find("larger than a 64-bit index"),
-            std::string::npos);
+  // An extent of 0 makes the tensors empty, not the others' sums and products small.
+  for (const char* text : {"conv2d:c=1,h=9223372036854775807,w=8,k=1,r=1,s=1,pad=9223372036854775807",
+                           "conv2d:n=0,c=1,h=4,w=4,k=1,r=3,s=3,pad=9223372036854775807",
+                           "conv2d:n=0,c=4000000000,h=4000000000,w=4,k=1,r=1,s=1",
+                           "conv2d:c=1,h=4,w=4,k=1,r=1,s=1,stride=9223372036854775807",
+                           "matmul:m=0,n=4000000000,k=4000000000", "matmul:m=0,n=0,k=9223372036854775807"}) {
+    EXPECT_NE(error_of(text).find("larger than a 64-bit index can address"), std::string::npos) << text;
+  }
 }
 
 }  // namespace

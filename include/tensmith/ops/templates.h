@@ -8,7 +8,7 @@ namespace tensmith {
 
 /// The task of a workload: its template's config space, default config and schedules. Knob lists follow from shapes and
 /// the target's registers and caches, never from a workload's name. Throws UserError when there is nothing to schedule
-/// (an empty output or reduction) or when no template handles the workload.
+/// (nothing_to_schedule) or when no template handles the workload.
 Task make_task(const Workload& workload, const Target& target, int threads);
 
 /// CPU template of conv2d (direct convolution). Knobs:

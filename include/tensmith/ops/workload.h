@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,14 +82,15 @@ double flop_count(const Workload& workload);
 /// Terms summed into one output element (the reduction length of the longest reduction); decides the tolerance.
 int64_t reduction_length(const Workload& workload);
 
-/// Elements of the output; 0 means there is nothing to compute.
-int64_t output_size(const Workload& workload);
+/// Why there is nothing to schedule, or none when there is: "the output is empty", "the reduction is empty" (its sum is
+/// 0 everywhere), "an input is empty" (the output is padding alone).
+std::optional<std::string> nothing_to_schedule(const Workload& workload);
 
 /// One workload from text: `conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1`, `matmul:m=64,n=64,k=64,ta=1`, `resnet18.C6`,
 /// `resnet18.C6:layout=nchw,epilogue=bias+relu`, `matmul-1024`. Throws UserError with the text and position of what is
-/// wrong: unknown operator, alias or field; a field given twice; a value that is no number or not allowed; a conv2d
-/// with zero or negative c, k, r, s, stride or dilation, or whose padded input is smaller than its kernel; sizes beyond
-/// int64.
+/// wrong: unknown operator, alias or field; a field given twice; a conv2d without c, h, w, k, r or s, or a matmul
+/// without m, n or k, unless an alias gives them; a value that is no number or not allowed; a conv2d with zero or
+/// negative c, k, r, s, stride or dilation, or whose padded input is smaller than its kernel; sizes beyond int64.
 Workload parse_workload(std::string_view text);
 
 /// The same, where a set (`resnet18`) stands for all its workloads.
