@@ -1,5 +1,4 @@
 #include "tensmith/explore/database.h"
-
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -150,18 +149,23 @@ void Database::check_writable() const {
   }
 }
 
-void Database::add(const Record& record) {
-  added_.push_back(encode_record(record));
-  const std::string& line = added_.back();
-  remember(summary_of(head_of(record)), line);
+void Database::add(std::span<const Record> records) {
+  std::string block;
+  for (const Record& record : records) {
+    added_.push_back(encode_record(record));
+    remember(summary_of(head_of(record)), added_.back());
+    if (!block.empty()) block += '\n';
+    block += added_.back();
+  }
+  if (block.empty()) return;
   try {
-    append_line(path_, line);
+    append_line(path_, block);
   } catch (const WorkError& error) {
-    rescue(line, error.message(), error.hint());
+    rescue(block, error.message(), error.hint());
   }
 }
 
-void Database::rescue(const std::string& line, const std::string& message, const std::string& hint) {
+void Database::rescue(const std::string& lines, const std::string& message, const std::string& hint) {
   std::vector<fs::path> directories;
   std::error_code ignored;
   directories.push_back(fs::temp_directory_path(ignored));
@@ -171,7 +175,7 @@ void Database::rescue(const std::string& line, const std::string& message, const
     if (directory.empty()) continue;
     const fs::path file = directory / fmt::format("tensmith-rescue-{}.jsonl", ::getpid());
     try {
-      append_line(file, line);
+      append_line(file, lines);
     } catch (const WorkError&) {
       continue;
     }
@@ -181,7 +185,8 @@ void Database::rescue(const std::string& line, const std::string& message, const
   throw WorkError(fmt::format("{}; the measured record could not be saved elsewhere either", message), hint);
 }
 
-void Database::add_lines(const std::vector<std::string_view>& lines) {
+size_t Database::add_lines(const std::vector<std::string_view>& lines) {
+  size_t count = 0;
   std::string block;
   const auto flush = [&] {
     if (!block.empty()) append_line(path_, block);
@@ -195,11 +200,13 @@ void Database::add_lines(const std::vector<std::string_view>& lines) {
       ++damaged_lines_;
       continue;
     }
+    ++count;
     if (!block.empty()) block += '\n';
     block += line;
     if (block.size() >= kAppendBytes) flush();
   }
   flush();
+  return count;
 }
 
 std::vector<RecordKey> Database::keys() const {
@@ -239,10 +246,12 @@ std::optional<std::pair<Record, bool>> Database::best(const RecordKey& key, std:
     for (uint32_t position : found->second) {
       Entry& entry = entries_[position];
       const Summary& summary = entry.summary;
-      if (entry.damaged || summary.kind != kind || summary.best_seconds <= 0.0) continue;
-      if (summary.best_seconds > at_most) continue;
+      if (entry.damaged || summary.kind != kind) continue;
+      // Failed confirmations tell whether their comparison is there as a whole.
+      if (kind == RecordKind::kTrial && (summary.best_seconds <= 0.0 || summary.best_seconds > at_most)) continue;
       std::optional<Record> record = decode(entry);
-      clean = clean && record && record->key == key && record->ok() && matches(*record);
+      clean = clean && record && record->key == key && matches(*record) &&
+              (record->ok() || kind == RecordKind::kConfirmation);
       if (record) taken.emplace_back(position, std::move(*record));
     }
     std::sort(taken.begin(), taken.end(), [](const auto& a, const auto& b) {
@@ -271,19 +280,24 @@ std::optional<std::pair<Record, bool>> Database::best(const RecordKey& key, std:
   return std::pair(std::move(records[best->position]), best->confirmed);
 }
 
-Lookup Database::lookup(const RecordKey& key, std::optional<uint64_t> fingerprint) const {
+Lookup Database::lookup(const RecordKey& key, std::optional<uint64_t> fingerprint,
+                        const std::function<bool(const Record&)>& usable) const {
+  const auto fits = [&](const std::optional<std::pair<Record, bool>>& found) {
+    return found && (!usable || usable(found->first));
+  };
   Lookup lookup;
   auto exact = best(key, fingerprint);
-  if (!exact && fingerprint) {
+  if (!fits(exact) && fingerprint) {
     exact = best(key);
     if (exact) lookup.note = fmt::format("the record of {} is of another version of the search space", to_string(key));
   }
-  if (exact) {
+  if (fits(exact)) {
     lookup.source = Lookup::Source::kExact;
     lookup.record = std::move(exact->first);
     lookup.confirmed = exact->second;
     return lookup;
   }
+  const std::string missing = fmt::format("{} of {}", exact ? "no usable record" : "no record", to_string(key));
   std::vector<std::pair<double, RecordKey>> near;
   for (RecordKey& other : keys()) {
     if (const std::optional<double> distance = key_distance(key, other)) near.emplace_back(*distance, std::move(other));
@@ -291,15 +305,15 @@ Lookup Database::lookup(const RecordKey& key, std::optional<uint64_t> fingerprin
   std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [distance, other] : near) {
     auto found = best(other);
-    if (!found || other == key) continue;
+    if (other == key || !fits(found)) continue;
     lookup.source = Lookup::Source::kNearest;
     lookup.record = std::move(found->first);
     lookup.confirmed = found->second;
-    lookup.note = fmt::format("no record of {}; the nearest is {}", to_string(key), describe_difference(key, other));
+    lookup.note = fmt::format("{}; the nearest is {}", missing, describe_difference(key, other));
     return lookup;
   }
-  const size_t failed = records(key).size();
-  lookup.note = failed == 0 ? fmt::format("no record of {} nor of anything near it", to_string(key))
+  const size_t failed = exact ? 0 : records(key).size();
+  lookup.note = failed == 0 ? fmt::format("{} nor of anything near it", missing)
                             : fmt::format("all {} records of {} are of failed trials", failed, to_string(key));
   return lookup;
 }

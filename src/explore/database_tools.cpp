@@ -80,9 +80,8 @@ ImportReport import_records(Database& into, const std::filesystem::path& from) {
       ++report.duplicates;
     }
   });
-  into.add_lines(lines);
-  report.added = lines.size();
-  report.damaged = source.damaged_lines();
+  report.added = into.add_lines(lines);
+  report.damaged = source.damaged_lines() + lines.size() - report.added;
   return report;
 }
 

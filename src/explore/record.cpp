@@ -1,6 +1,7 @@
 #include "tensmith/explore/record.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -43,19 +44,32 @@ std::string knobs_to_string(const Record& record) {
   return text;
 }
 
+std::vector<bool> of_partial_comparison(std::span<const Record> records) {
+  std::map<std::string_view, int> present;
+  for (const Record& record : records) {
+    if (record.kind == RecordKind::kConfirmation) ++present[record.comparison];
+  }
+  std::vector<bool> partial;
+  for (const Record& record : records) {
+    partial.push_back(record.kind == RecordKind::kConfirmation && present[record.comparison] < record.comparison_size);
+  }
+  return partial;
+}
+
 std::optional<BestRecord> choose_best(std::span<const Record> records) {
+  const std::vector<bool> partial = of_partial_comparison(records);
   // The newest comparison in which something ran; one in which nothing did decides nothing.
   const Record* newest = nullptr;
   size_t newest_position = 0;
   for (size_t i = records.size(); i-- > 0 && newest == nullptr;) {
-    if (records[i].kind != RecordKind::kConfirmation || !records[i].ok()) continue;
+    if (records[i].kind != RecordKind::kConfirmation || !records[i].ok() || partial[i]) continue;
     newest = &records[i];
     newest_position = i;
   }
   std::optional<BestRecord> best;
   double best_seconds = 0.0;
   for (size_t i = 0; i < records.size(); ++i) {
-    if (!records[i].ok()) continue;
+    if (!records[i].ok() || partial[i]) continue;
     const bool confirmed = records[i].kind == RecordKind::kConfirmation;
     if (confirmed ? records[i].comparison != newest->comparison : newest != nullptr && i < newest_position) continue;
     const double seconds = records[i].min_seconds();

@@ -23,7 +23,7 @@ TrialStatus from_proto(proto::Status status) {
   const int value = static_cast<int>(status) - 1;
   return value >= 0 && value < kTrialStatusCount ? static_cast<TrialStatus>(value) : TrialStatus::kWorkerLost;
 }
-static_assert(static_cast<int>(proto::WORKER_LOST) == static_cast<int>(TrialStatus::kWorkerLost) + 1);
+static_assert(static_cast<int>(proto::RUN_ERROR) == static_cast<int>(TrialStatus::kRunError) + 1);
 
 /// Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.
 size_t utf8_length(std::string_view text) {
@@ -150,6 +150,7 @@ std::string encode_record(const Record& record) {
   message.set_seed(record.seed);
   message.set_trial(record.trial);
   message.set_comparison(valid_utf8(record.comparison));
+  message.set_comparison_size(record.comparison_size);
   message.set_strategy(valid_utf8(record.strategy));
 
   std::string line;
@@ -205,6 +206,7 @@ std::optional<Record> decode_record(std::string_view line, std::string& why) {
   record.seed = message.seed();
   record.trial = message.trial();
   record.comparison = message.comparison();
+  record.comparison_size = message.comparison_size();
   record.strategy = message.strategy();
   return record;
 }

@@ -8,8 +8,8 @@ namespace tensmith {
 namespace {
 
 constexpr std::array<std::string_view, kTrialStatusCount> kNames = {
-    "ok",    "invalid config", "build error", "build timeout", "run timeout",
-    "crash", "hang",           "wild store",  "wrong output",  "worker lost",
+    "ok",   "invalid config", "build error",  "build timeout", "run timeout", "crash",
+    "hang", "wild store",     "wrong output", "worker lost",   "run error",
 };
 
 /// No call of a function takes less.

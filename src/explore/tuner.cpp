@@ -16,6 +16,9 @@
 namespace tensmith {
 namespace {
 
+/// Attempts to measure the default config, for it is the bar of everything.
+constexpr int kMaxLostDefaults = 3;
+
 class Tuner {
  public:
   Tuner(const TuneTask& task, SearchStrategy& strategy, Measurer& measurer, RecordSink* sink,
@@ -37,7 +40,10 @@ class Tuner {
   /// Records as the rest of the run sees them, and the configs they are of.
   void load_history() {
     std::vector<Observation> known;
-    for (const Record& record : task_.history) {
+    const std::vector<bool> partial = of_partial_comparison(task_.history);
+    for (size_t i = 0; i < task_.history.size(); ++i) {
+      const Record& record = task_.history[i];
+      if (partial[i]) continue;
       std::optional<Config> config = config_of(record);
       if (!config) {
         ++result_.ignored_history;
@@ -107,7 +113,10 @@ class Tuner {
     const auto take = [&](const Config& config) {
       if (seen_.insert(space_.index_of(config)).second) batch.push_back(config);
     };
-    if (space_.valid(task_.default_config)) take(task_.default_config);
+    if (space_.valid(task_.default_config)) {
+      take(task_.default_config);
+      if (batch.empty() && default_was_lost()) batch.push_back(task_.default_config);
+    }
     // The strategy may propose the default config, which is in the batch already: ask again for what is missing.
     while (static_cast<int>(batch.size()) < size) {
       const std::vector<Config> proposed = strategy_.propose(size - static_cast<int>(batch.size()));
@@ -115,6 +124,17 @@ class Tuner {
       for (const Config& config : proposed) take(config);
     }
     return batch;
+  }
+
+  /// Whether nothing is known of the default because its worker was taken away; a few times that may be bad luck.
+  bool default_was_lost() const {
+    int lost = 0;
+    for (size_t i = 0; i < records_.size(); ++i) {
+      if (records_[i].kind != RecordKind::kTrial || configs_[i] != task_.default_config) continue;
+      if (records_[i].status != TrialStatus::kWorkerLost) return false;
+      ++lost;
+    }
+    return lost > 0 && lost < kMaxLostDefaults;
   }
 
   void measure(const std::vector<Config>& batch) {
@@ -151,7 +171,7 @@ class Tuner {
     record.trial = result_.trials;
     count_trial(record);
     ++result_.new_trials;
-    store(record, trial.config);
+    store({record}, {trial.config});
     if (trial.status == TrialStatus::kWrongOutput || trial.status == TrialStatus::kWildStore) {
       log_error("{} in {}, config {}: {}", to_string(trial.status), base_.key.workload, space_.to_string(trial.config),
                 trial.error);
@@ -159,12 +179,12 @@ class Tuner {
     report(trial);
   }
 
-  void store(const Record& record, const Config& config) {
-    records_.push_back(record);
-    configs_.push_back(config);
+  void store(const std::vector<Record>& records, const std::vector<Config>& configs) {
+    records_.insert(records_.end(), records.begin(), records.end());
+    configs_.insert(configs_.end(), configs.begin(), configs.end());
     if (sink_ == nullptr) return;
     try {
-      sink_->add(record);
+      sink_->add(records);
     } catch (const WorkError& error) {
       if (result_.store_error.empty()) {
         result_.store_error = error.message();
@@ -247,8 +267,9 @@ class Tuner {
     const std::string date = utc_timestamp();
     const std::string name = fmt::format(
         "{}-{:08x}", date, hash_combine(static_cast<uint64_t>(steady_nanoseconds()), base_.seed) & 0xffffffffu);
+    std::vector<Record> records;
     for (size_t i = 0; i < configs.size(); ++i) {
-      Record record = base_;
+      Record& record = records.emplace_back(base_);
       record.kind = RecordKind::kConfirmation;
       record.knobs = knob_values(space_, configs[i]);
       if (task_.trace) record.trace = task_.trace(configs[i]);
@@ -260,8 +281,9 @@ class Tuner {
       record.date = date;
       record.trial = result_.trials;
       record.comparison = name;
-      store(record, configs[i]);
+      record.comparison_size = static_cast<int>(configs.size());
     }
+    store(records, configs);
     if (!result_.store_error.empty()) finish(TuneEnd::kStoreFailed);
   }
 
@@ -294,13 +316,24 @@ class Tuner {
 
   void describe_failures() {
     if (failures_.empty()) return;
-    const auto commonest = std::max_element(failures_.begin(), failures_.end(),
-                                            [](const auto& a, const auto& b) { return a.second < b.second; });
+    // Texts differ in numbers: the status says what is common, its commonest text is an example.
+    std::array<int, kTrialStatusCount> counts = result_.by_status;
+    counts[static_cast<size_t>(TrialStatus::kOk)] = 0;
+    const auto most = std::max_element(counts.begin(), counts.end());
+    const auto status = static_cast<TrialStatus>(most - counts.begin());
+    const std::string* example = nullptr;
+    int seen = 0;
+    for (const auto& [failure, count] : failures_) {
+      if (failure.first != status || count <= seen) continue;
+      example = &failure.second;
+      seen = count;
+    }
     const int failed = result_.trials - result_.valid();
-    const auto& [status, error] = commonest->first;
-    result_.commonest_failure = fmt::format("{} of {} trials failed, {} of them with: {}{}{}",
+    result_.commonest_failure = fmt::format("{} of {} trials failed, {} of them with: {}",
                                             failed == result_.trials ? "all" : std::to_string(failed), result_.trials,
-                                            commonest->second, to_string(status), error.empty() ? "" : ": ", error);
+                                            *most, to_string(status));
+    if (example == nullptr || example->empty()) return;
+    result_.commonest_failure += fmt::format(fmt::runtime(seen == *most ? ": {}" : ", such as: {}"), *example);
   }
 
   const TuneTask& task_;

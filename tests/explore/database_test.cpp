@@ -217,6 +217,40 @@ TEST_F(DatabaseTest, LookupTellsTheNearest) {
   contains(lookup.note, "the nearest is for conv2d:n=1,c=128");
 }
 
+TEST_F(DatabaseTest, LookupGoesOnToARecordThatCanBeUsed) {
+  write({make_record("conv2d:n=1,c=64", 0.5), make_record("conv2d:n=1,c=512", 2.0),
+         make_record("conv2d:n=1,c=128", 3.0)});
+  const Database database(path());
+  const RecordKey key = make_record("conv2d:n=1,c=64", 1.0).key;
+  const Lookup next = database.lookup(key, {}, [](const Record& r) { return r.min_seconds() > 1.0; });
+  EXPECT_EQ(next.source, Lookup::Source::kNearest);
+  EXPECT_EQ(next.record->key.workload, "conv2d:n=1,c=128");
+  contains(next.note, "no usable record of conv2d:n=1,c=64");
+  const Lookup far = database.lookup(key, {}, [](const Record& r) { return r.min_seconds() == 2.0; });
+  EXPECT_EQ(far.record->key.workload, "conv2d:n=1,c=512");
+  const Lookup none = database.lookup(key, {}, [](const Record&) { return false; });
+  EXPECT_EQ(none.source, Lookup::Source::kNone);
+  contains(none.note, "nor of anything near it");
+}
+
+TEST_F(DatabaseTest, BestOfAFileThatEndsWithinAComparison) {
+  std::vector<Record> comparison = {make_confirmation("a", 2.0, "c1"), make_confirmation("a", 3.0, "c1"),
+                                    make_confirmation("a", 4.0, "c1")};
+  for (Record& record : comparison) record.comparison_size = 3;
+  comparison[1].status = TrialStatus::kCrash;
+  comparison[1].seconds.clear();
+  Database database(path(), Database::Missing::kIsEmpty);
+  database.add(make_record("a", 1.0));
+  database.add(comparison);
+  EXPECT_TRUE(database.best(comparison[0].key)->second);
+  EXPECT_TRUE(Database(path()).best(comparison[0].key)->second);
+  const std::string text = read_file(path());
+  for (size_t keep = text.size() - 2; keep > text.size() / 4 + 100; keep -= 100) {
+    write_file(path(), text.substr(0, keep));
+    EXPECT_FALSE(Database(path()).best(comparison[0].key)->second) << keep;
+  }
+}
+
 TEST_F(DatabaseTest, LookupTellsOfAnotherMachineAndThreadCount) {
   write({make_record("matmul:m=64", 1.0)});
   RecordKey key = make_record("matmul:m=64", 1.0).key;

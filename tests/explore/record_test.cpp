@@ -33,6 +33,7 @@ TEST(RecordCodec, KeepsEveryField) {
   record.seed = UINT64_MAX;
   record.strategy = "annealing";
   record.comparison = "c1";
+  record.comparison_size = 5;
   record.kind = RecordKind::kConfirmation;
   record.knobs.push_back({"big", {{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}, ""}});
   const Record copy = round_trip(record);
@@ -53,6 +54,7 @@ TEST(RecordCodec, KeepsEveryField) {
   EXPECT_EQ(copy.seed, record.seed);
   EXPECT_EQ(copy.trial, record.trial);
   EXPECT_EQ(copy.comparison, record.comparison);
+  EXPECT_EQ(copy.comparison_size, record.comparison_size);
   EXPECT_EQ(copy.strategy, record.strategy);
 }
 
@@ -176,6 +178,19 @@ TEST(ChooseBest, AComparisonOverrulesTheTrialsBeforeIt) {
   ASSERT_TRUE(best);
   EXPECT_EQ(best->position, 3u);
   EXPECT_TRUE(best->confirmed);
+}
+
+TEST(ChooseBest, AComparisonOfWhichARecordIsMissingIsNone) {
+  Record winner = make_confirmation("a", 2.0, "c1");
+  Record loser = make_confirmation("a", 3.0, "c1");
+  winner.comparison_size = loser.comparison_size = 2;
+  const std::vector<Record> records = {make_record("a", 1.0), loser, winner};
+  EXPECT_EQ(choose_best(records)->position, 2u);
+  EXPECT_EQ(of_partial_comparison(records), (std::vector<bool>{false, false, false}));
+  const std::vector<Record> cut = {records[0], loser};
+  EXPECT_EQ(choose_best(cut)->position, 0u);
+  EXPECT_FALSE(choose_best(cut)->confirmed);
+  EXPECT_EQ(of_partial_comparison(cut), (std::vector<bool>{false, true}));
 }
 
 TEST(ChooseBest, AFasterTrialAfterTheComparisonWinsUnconfirmed) {

@@ -25,8 +25,8 @@ using testing::sum_of;
 
 class MemorySink final : public RecordSink {
  public:
-  void add(const Record& record) override {
-    records.push_back(record);
+  void add(std::span<const Record> added) override {
+    records.insert(records.end(), added.begin(), added.end());
     if (static_cast<int>(records.size()) >= fail_at) throw WorkError("cannot append to db: No space left", "free some");
   }
   std::vector<Record> records;
@@ -174,6 +174,53 @@ TEST_F(TunerTest, MoreTrialsGoOnFromTheRecords) {
   for (const Config& config : second.measured) {
     EXPECT_EQ(std::count(first.measured.begin(), first.measured.end(), config), 0);
   }
+}
+
+TEST_F(TunerTest, AComparisonStoredInPartIsRepeated) {
+  const auto compared = [](const Config& c) { return 1e-3 / time_of(c); };
+  MemorySink sink;
+  FakeMeasurer first(time_of, compared);
+  const TuneResult whole = run(first, &sink);
+  ASSERT_TRUE(whole.best->confirmed);
+  const size_t confirmations = sink.records.size() - 40;
+  ASSERT_GE(confirmations, 3u);
+  for (size_t cut = 1; cut < confirmations; ++cut) {
+    task_.history = sink.records;
+    task_.history.resize(sink.records.size() - cut);
+    FakeMeasurer second(time_of, compared);
+    const TuneResult result = run(second);
+    EXPECT_TRUE(second.measured.empty());
+    EXPECT_EQ(second.comparisons, 1);
+    EXPECT_EQ(result.best->config, whole.best->config);
+  }
+}
+
+TEST_F(TunerTest, ADefaultWhoseWorkerWasLostIsMeasuredAgain) {
+  options_.comparison_rounds = 0;
+  for (const int times : {1, 2, 100}) {
+    int lost = 0;
+    FakeMeasurer measurer([&](const Config& c) {
+      if (c != task_.default_config) return time_of(c);
+      return lost++ < times ? 0.0 : time_of(c);
+    });
+    measurer.failure = TrialStatus::kWorkerLost;
+    const TuneResult result = run(measurer);
+    EXPECT_EQ(result.trials, 40);
+    EXPECT_EQ(std::count(measurer.measured.begin(), measurer.measured.end(), task_.default_config),
+              std::min(times + 1, 3));
+    EXPECT_EQ(result.default_config.has_value(), times < 3);
+  }
+}
+
+TEST_F(TunerTest, TheCommonestFailureIsAStatusWithAnExample) {
+  FakeMeasurer measurer([](const Config&) { return 0.0; });
+  measurer.after_trial = [&] {
+    const size_t done = measurer.measured.size();
+    measurer.failure = done < 15 ? TrialStatus::kBuildError : TrialStatus::kWrongOutput;
+    measurer.error = done < 15 ? "the back end says no" : std::to_string(done / 2) + " of 64 elements are wrong";
+  };
+  EXPECT_EQ(run(measurer).commonest_failure,
+            "all of 40 trials failed, 25 of them with: wrong output, such as: 10 of 64 elements are wrong");
 }
 
 TEST_F(TunerTest, TheDefaultWinsWhenTheTrialsWereLucky) {

@@ -58,10 +58,11 @@ class Database : public RecordSink {
   /// before hours of measuring, not after.
   void check_writable() const;
 
-  /// Keeps the record in memory and appends it to the file. When that fails, writes it to a rescue file in the
-  /// temporary or home directory and throws WorkError that names both and says how to bring it back; the record stays
+  /// Keeps the records in memory and appends them to the file in one go. When that fails, writes them to a rescue file
+  /// in the temporary or home directory and throws WorkError that names both and says how to bring them back; they stay
   /// in memory.
-  void add(const Record& record) override;
+  void add(std::span<const Record> records) override;
+  using RecordSink::add;
 
   /// Distinct keys in the order of their first record.
   std::vector<RecordKey> keys() const;
@@ -70,8 +71,10 @@ class Database : public RecordSink {
   /// What choose_best gives for the key's records, without parsing all of them. With a fingerprint, records of other
   /// spaces are left out: after a template has changed, new results count, not faster claims about the old one.
   std::optional<std::pair<Record, bool>> best(const RecordKey& key, std::optional<uint64_t> fingerprint = {}) const;
-  /// The best record of the key and fingerprint, else of the key, else of the nearest key that has one.
-  Lookup lookup(const RecordKey& key, std::optional<uint64_t> fingerprint = {}) const;
+  /// The best record of the key and fingerprint, else of the key, else of the nearest key whose best record is `usable`
+  /// (null: any is).
+  Lookup lookup(const RecordKey& key, std::optional<uint64_t> fingerprint = {},
+                const std::function<bool(const Record&)>& usable = {}) const;
 
   /// What is known of a record without parsing it.
   struct Summary {
@@ -83,7 +86,8 @@ class Database : public RecordSink {
   /// Calls visit(summary, line) for each record in file order; the line's text is valid during the call.
   void for_each(const std::function<void(const Summary&, std::string_view line)>& visit) const;
   /// Appends lines of another database as they are, many at a time. Throws WorkError as append_line does.
-  void add_lines(const std::vector<std::string_view>& lines);
+  /// Returns how many were added; damaged ones are passed over and counted.
+  size_t add_lines(const std::vector<std::string_view>& lines);
 
  private:
   struct Entry {
@@ -96,7 +100,7 @@ class Database : public RecordSink {
   bool index_line(std::string_view line, size_t number, std::string& why);
   void remember(const Summary& summary, std::string_view line);
   std::optional<Record> decode(Entry& entry) const;
-  [[noreturn]] void rescue(const std::string& line, const std::string& message, const std::string& hint);
+  [[noreturn]] void rescue(const std::string& lines, const std::string& message, const std::string& hint);
 
   std::filesystem::path path_;
   std::string text_;               ///< the file as it was opened; entries point into it

@@ -58,8 +58,9 @@ struct Record {
   std::string tensmith_version;
   std::string llvm_version;
   uint64_t seed = 0;
-  int trial = 0;           ///< number within the key, from 0
-  std::string comparison;  ///< of confirmations: what those of one comparison have in common
+  int trial = 0;            ///< number within the key, from 0
+  std::string comparison;   ///< of confirmations: what those of one comparison have in common
+  int comparison_size = 0;  ///< of confirmations: how many one comparison has; 0: not known (an older record)
   std::string strategy;
 
   /// Whether it holds a time that can be used.
@@ -73,12 +74,14 @@ std::vector<std::pair<std::string, KnobValue>> knob_values(const ConfigSpace& sp
 /// "tile_ow=6 unroll=4".
 std::string knobs_to_string(const Record& record);
 
-/// Where the tuner puts what it measured, one record at a time, before it goes on.
+/// Where the tuner puts what it measured before it goes on.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
-  /// Throws WorkError when the record could not be stored; it has been kept elsewhere then, as the error tells.
-  virtual void add(const Record& record) = 0;
+  /// Stores the records together: a trial, or all of a comparison. Throws WorkError when they could not be stored; they
+  /// have been kept elsewhere then, as the error tells.
+  virtual void add(std::span<const Record> records) = 0;
+  void add(const Record& record) { add({&record, 1}); }
 };
 
 /// The record that a key's user should get, given all records of the key, oldest first.
@@ -87,6 +90,10 @@ struct BestRecord {
   /// Whether it won an interleaved comparison. If not, it is the fastest trial, perhaps by luck.
   bool confirmed = false;
 };
+
+/// Of each record, whether it is of a comparison of which others are missing (a full disk, a damaged line). Such a
+/// comparison did not treat all alike: it counts as none.
+std::vector<bool> of_partial_comparison(std::span<const Record> records);
 
 /// The winner of the newest comparison, unless a trial after that was faster still; without a comparison, the fastest
 /// trial. Ties go to the older record. The same records give the same answer. Nothing when no record holds a time.

@@ -22,8 +22,9 @@ enum class TrialStatus : uint8_t {
   kWildStore,    ///< it wrote outside its buffers
   kWrongOutput,  ///< it ran, but its output is not the operator's
   kWorkerLost,   ///< the process that builds or runs was lost from outside; says nothing about the config
+  kRunError,     ///< it could not be loaded, or returned an error (no memory for scratch)
 };
-inline constexpr int kTrialStatusCount = 10;
+inline constexpr int kTrialStatusCount = 11;
 
 /// "ok", "invalid config", "build error", ... as messages and tables print it.
 std::string_view to_string(TrialStatus status);

@@ -55,7 +55,7 @@ struct TuneOptions {
   int trials = 512;
   /// Sizes of the rounds. Small ones early, when every refit teaches the model most.
   std::vector<BatchSize> batches = {{24, 24}, {128, 8}, {512, 16}, {INT_MAX, 32}};
-  /// No new trial starts after this many seconds; 0 or less: no limit.
+  /// After this many seconds no trial starts and the one that runs is given up; 0 or less: no limit.
   double time_budget_seconds = 0.0;
   /// Set (by a signal handler, say) to end soon; nothing measured is lost.
   const std::atomic<bool>* stop = nullptr;
@@ -91,10 +91,12 @@ struct TuneResult {
   std::optional<TunedConfig> best;
   /// Nothing when the default config did not run.
   std::optional<TunedConfig> default_config;
-  double seconds = 0.0;           ///< wall-clock time of this run
-  int ignored_history = 0;        ///< records of another version of the space
-  std::string store_error;        ///< what the store said and its hint, when end is kStoreFailed
-  std::string commonest_failure;  ///< "all 64 trials failed; 60 of them: run timeout: ..."; empty when none failed
+  double seconds = 0.0;     ///< wall-clock time of this run
+  int ignored_history = 0;  ///< records of another version of the space
+  std::string store_error;  ///< what the store said and its hint, when end is kStoreFailed
+  /// "all of 64 trials failed, 60 of them with: run timeout: ..."; the commonest status and its commonest text. Empty
+  /// when none failed.
+  std::string commonest_failure;
 
   int valid() const { return by_status[static_cast<size_t>(TrialStatus::kOk)]; }
 };

@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 
 #include "explore/measure/messages.h"
+#include "explore/measure/runner_client.h"
 #include "explore/measure/worker_process.h"
 #include "tensmith/explore/measure/workload_data.h"
 #include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
-#include "tensmith/support/log.h"
 #include "tensmith/support/sysinfo.h"
 
 namespace tensmith {
@@ -29,6 +29,8 @@ constexpr int kPollMilliseconds = 100;
 /// A call this many times slower than the best so far is timed only once.
 constexpr double kSlowFactor = 4.0;
 
+bool never() { return false; }
+
 /// A builder process and what it is doing.
 struct Builder {
   std::optional<WorkerProcess> process;
@@ -38,7 +40,21 @@ struct Builder {
 
 struct Built {
   size_t position = 0;
-  BuildOutcome outcome;
+  BuiltModule module;
+  double seconds = 0;
+};
+
+/// How building a config went: a module, or a trial that failed. Neither when `stop` said true.
+struct BuildResult {
+  std::optional<Built> built;
+  std::optional<TrialResult> failure;
+};
+
+/// One config of a comparison.
+struct Contender {
+  RunnerModule module;
+  bool live = false;
+  bool lost_before = false;  ///< its runner was taken away once, which says nothing about it
 };
 
 }  // namespace
@@ -52,20 +68,18 @@ struct LocalMeasurer::Impl {
   std::vector<int> runner_cpus;
   std::vector<int> builder_cpus;
   bool overlap = true;
-  bool pinned = true;
   std::vector<Builder> builders;
-  std::optional<WorkerProcess> runner;
+  std::optional<RunnerClient> runner;
   std::map<uint64_t, BuiltModule> cache;  ///< of configs compared or opened
   double best_seconds = 0;                ///< fastest call seen, for kSlowFactor
 
   Impl(const Task& t, const Program& program, const WorkloadSpec& s, int64_t terms, const LocalMeasurerOptions& o)
       : task(t), spec(s), options(o), data(program, terms, o.seed), target_text(to_string(t.target)) {
-    if (options.worker_program.empty()) {
-      options.worker_program = own_program();
-    }
+    // By this name a child is the same program even when its file was replaced meanwhile.
+    if (options.worker_program.empty()) options.worker_program = "/proc/self/exe";
     assign_cpus();
     builders.resize(static_cast<size_t>(options.jobs));
-    start_runner();
+    runner.emplace(data, options, runner_cpus);
   }
 
   /// The operator gets the last cores; building gets the others, or all of them in turns.
@@ -83,143 +97,26 @@ struct LocalMeasurer::Impl {
     }
   }
 
-  // ---- runner -----------------------------------------------------------------------------------------------------
+  // ---- trials -----------------------------------------------------------------------------------------------------
 
-  void start_runner() {
-    runner.emplace(options.worker_program, WorkerRole::kRunner, data.fd(), runner_cpus);
-    proto::RunnerRequest request;
-    proto::Setup& setup = *request.mutable_setup();
-    for (const auto& region : data.inputs()) {
-      proto::TensorLayout* t = setup.add_inputs();
-      t->set_bytes(region.bytes);
-      t->set_type(to_string(region.type));
-    }
-    for (const auto& region : data.outputs()) {
-      proto::TensorLayout* t = setup.add_outputs();
-      t->set_bytes(region.bytes);
-      t->set_type(to_string(region.type));
-      t->set_tolerance(region.tolerance);
-    }
-    setup.mutable_cpus()->Assign(runner_cpus.begin(), runner_cpus.end());
-    setup.set_threads(options.threads);
-    setup.set_flush(options.flush);
-    proto::RunnerReply reply;
-    constexpr double kStartSeconds = 60;
-    if (!runner->send(request) || runner->receive(reply, kStartSeconds) != ReadResult::kDone) {
-      const std::string how = runner->end();
-      runner.reset();
-      throw DeviceError(fmt::format("the runner process does not start: it {}", how),
-                        fmt::format("check that '{}' is the tensmith program", options.worker_program));
-    }
-    if (reply.status() != proto::RunnerReply::OK) {
-      throw DeviceError(fmt::format("the runner process cannot be set up: {}", reply.error()));
-    }
-    if (reply.unpinned() && pinned) {
-      pinned = false;
-      log_warning("the operator's threads cannot be pinned to cores here; times will be noisier");
-    }
-  }
-
-  /// One request to the runner. Whatever goes wrong ends as a status; the runner is replaced when it is gone.
-  struct Answer {
-    TrialStatus status = TrialStatus::kOk;
-    std::string error;
-    proto::RunnerReply reply;
-  };
-  Answer ask(const proto::RunnerRequest& request, double timeout) {
-    Answer answer;
-    if (!runner) {
-      start_runner();
-    }
-    const double cpu_before = runner->cpu_seconds().value_or(0);
-    ReadResult result = ReadResult::kEnd;
-    const Stopwatch watch;
-    if (runner->send(request)) {
-      result = runner->receive(answer.reply, timeout);
-    }
-    if (result == ReadResult::kDone && watch.seconds() > timeout) {
-      // It answered while the time ran out: the limit holds all the same, and the runner is fine.
-      answer.status = TrialStatus::kRunTimeout;
-      answer.error = fmt::format("took longer than {} s", timeout);
-      return answer;
-    }
-    if (result == ReadResult::kDone) {
-      switch (answer.reply.status()) {
-        case proto::RunnerReply::OK: answer.status = TrialStatus::kOk; break;
-        case proto::RunnerReply::WILD_STORE: answer.status = TrialStatus::kWildStore; break;
-        case proto::RunnerReply::WRONG_OUTPUT: answer.status = TrialStatus::kWrongOutput; break;
-        default: answer.status = TrialStatus::kCrash; break;
-      }
-      answer.error = answer.reply.error();
-      return answer;
-    }
-    if (result == ReadResult::kTimeout) {
-      // A program that waits for something uses no CPU; one that is merely slow does. The system counts in hundredths.
-      const double used = runner->cpu_seconds().value_or(cpu_before + timeout) - cpu_before;
-      answer.status = timeout >= 0.5 && used < 0.25 * timeout ? TrialStatus::kHang : TrialStatus::kRunTimeout;
-      answer.error = answer.status == TrialStatus::kHang ? fmt::format("made no progress for {} s", timeout)
-                                                         : fmt::format("took longer than {} s", timeout);
-      runner->end();
-    } else {
-      const std::string how = runner->end();
-      answer.status = how.find("SIGKILL") != std::string::npos ? TrialStatus::kWorkerLost : TrialStatus::kCrash;
-      answer.error = fmt::format("the runner process {}", how);
-    }
-    runner.reset();
-    return answer;
-  }
-
-  Answer load(const BuiltModule& module, uint32_t& handle) {
-    proto::RunnerRequest request;
-    *request.mutable_load()->mutable_module() = to_proto(module);
-    Answer answer = ask(request, options.run_timeout);
-    handle = answer.reply.handle();
-    return replace_dead(std::move(answer));
-  }
-
-  /// The fault handler's reply is the runner's last.
-  Answer replace_dead(Answer answer) {
-    if (runner && (answer.reply.status() == proto::RunnerReply::CRASH ||
-                   (answer.reply.status() == proto::RunnerReply::WILD_STORE && answer.reply.handle() == 0))) {
-      runner->end();
-      runner.reset();
-    }
-    return answer;
-  }
-
-  Answer run(uint32_t handle, double min_seconds, double slow_seconds, bool check) {
-    proto::RunnerRequest request;
-    proto::Run& r = *request.mutable_run();
-    r.set_handle(handle);
-    r.set_min_seconds(min_seconds);
-    r.set_slow_seconds(slow_seconds);
-    r.set_check(check);
-    return replace_dead(ask(request, options.run_timeout));
-  }
-
-  void unload(uint32_t handle) {
-    if (runner) {
-      proto::RunnerRequest request;
-      request.mutable_unload()->set_handle(handle);
-      ask(request, options.run_timeout);
-    }
-  }
-
-  TrialResult trial(const Config& config, const Built& built) {
+  /// Nothing when `stop` said true.
+  std::optional<TrialResult> trial(const Config& config, const Built& built, const StopQuery& stop) {
     TrialResult result;
     result.config = config;
-    result.build_seconds = built.outcome.seconds;
+    result.build_seconds = built.seconds;
     const Stopwatch watch;
-    uint32_t handle = 0;
-    Answer answer = load(built.outcome.module, handle);
-    if (answer.status == TrialStatus::kOk) {
-      answer = run(handle, options.min_seconds, best_seconds * kSlowFactor, true);
-      if (answer.status == TrialStatus::kOk) {
-        result.seconds.assign(answer.reply.seconds().begin(), answer.reply.seconds().end());
-        const double fastest = *std::min_element(result.seconds.begin(), result.seconds.end());
-        best_seconds = best_seconds == 0 ? fastest : std::min(best_seconds, fastest);
-      }
-      unload(handle);
+    runner->keep_small();
+    RunnerModule module{&built.module};
+    RunnerAnswer answer = runner->load(module, stop);
+    if (answer.ok()) {
+      answer = runner->check(module, options.min_seconds, best_seconds * kSlowFactor, stop);
+      runner->unload(module);
+    }
+    if (answer.stopped) return std::nullopt;
+    if (answer.ok()) {
+      result.seconds = std::move(answer.seconds);
+      const double fastest = *std::min_element(result.seconds.begin(), result.seconds.end());
+      best_seconds = best_seconds == 0 ? fastest : std::min(best_seconds, fastest);
     }
     result.status = answer.status;
     result.error = answer.error;
@@ -228,11 +125,75 @@ struct LocalMeasurer::Impl {
     return result;
   }
 
+  // ---- comparisons ------------------------------------------------------------------------------------------------
+
+  std::vector<Compared> compare(std::span<const Config> configs, int rounds, const StopQuery& stop) {
+    std::vector<Compared> results(configs.size());
+    std::vector<Contender> contenders(configs.size());
+    for (size_t i = 0; i < configs.size(); ++i) {
+      const BuiltModule* module = nullptr;
+      if (const std::optional<TrialResult> failure = build_now(configs[i], module, stop)) {
+        results[i] = {failure->status, {}, failure->error};
+      }
+      if (module == nullptr && stop()) return results;
+      contenders[i].module.module = module;
+      contenders[i].live = module != nullptr;
+    }
+    while (!play(contenders, results, rounds, stop)) {
+      for (Compared& result : results) result.seconds.clear();
+    }
+    for (Contender& contender : contenders) runner->unload(contender.module);
+    return results;
+  }
+
+  /// All rounds of a comparison. False when a config took the runner with it: those that are left start anew, so that
+  /// they are timed in one process.
+  bool play(std::vector<Contender>& contenders, std::vector<Compared>& results, int rounds, const StopQuery& stop) {
+    /// Drops a config that failed; false when the comparison cannot go on.
+    const auto settle = [&](size_t i, const RunnerAnswer& answer) {
+      Contender& contender = contenders[i];
+      if (answer.ok() || answer.stopped) return true;
+      if (answer.status == TrialStatus::kWorkerLost && !contender.lost_before) {
+        contender.lost_before = true;
+      } else {
+        contender.live = false;
+        results[i] = {answer.status, {}, answer.error};
+      }
+      return !answer.replaced;
+    };
+    for (size_t i = 0; i < contenders.size(); ++i) {
+      if (!contenders[i].live) continue;
+      const RunnerAnswer answer = prepare(contenders[i].module, stop);
+      if (answer.stopped) return true;
+      if (!settle(i, answer)) return false;
+    }
+    for (int round = 0; round < rounds && !stop(); ++round) {
+      for (size_t i = 0; i < contenders.size(); ++i) {
+        if (!contenders[i].live) continue;
+        const RunnerAnswer answer = runner->time(contenders[i].module, options.min_seconds / 4, stop);
+        if (answer.stopped) return true;
+        if (!settle(i, answer)) return false;
+        if (answer.ok()) {
+          results[i].seconds.push_back(*std::min_element(answer.seconds.begin(), answer.seconds.end()));
+        }
+      }
+    }
+    return true;
+  }
+
+  /// Loads a module where this runner does not have it, and checks its output then.
+  RunnerAnswer prepare(RunnerModule& module, const StopQuery& stop) {
+    if (runner->loaded(module)) return {};
+    RunnerAnswer answer = runner->load(module, stop);
+    if (answer.ok()) answer = runner->check(module, 0, 0, stop);
+    if (!answer.ok()) runner->unload(module);
+    return answer;
+  }
+
   // ---- builders ---------------------------------------------------------------------------------------------------
 
-  bool send_build(Builder& builder, size_t position, const Config& config) {
+  Exchange send_build(Builder& builder, size_t position, const Config& config, const StopQuery& stop) {
     if (builder.process && builder.process->resident_bytes() > kMaxBuilderBytes) {
-      builder.process->end();
       builder.process.reset();
     }
     if (!builder.process) {
@@ -245,11 +206,10 @@ struct LocalMeasurer::Impl {
     request.mutable_choices()->Assign(config.choices.begin(), config.choices.end());
     builder.position = position;
     builder.started = steady_seconds();
-    return builder.process->send(request);
+    return builder.process->send(request, builder.started + options.build_timeout, stop);
   }
 
-  /// Takes a builder's reply; a builder that died or sends nonsense is replaced and its config has failed.
-  TrialResult failed_build(Builder& builder, TrialStatus status, std::string error) const {
+  TrialResult failed_build(const Builder& builder, TrialStatus status, std::string error) const {
     TrialResult result;
     result.status = status;
     result.error = std::move(error);
@@ -258,45 +218,51 @@ struct LocalMeasurer::Impl {
     return result;
   }
 
-  std::optional<TrialResult> receive_build(Builder& builder, Built& built) {
-    proto::BuildReply reply;
-    const ReadResult result = builder.process->receive(reply, options.build_timeout);
-    if (result != ReadResult::kDone) {
-      const std::string how = builder.process->end();
-      builder.process.reset();
-      const bool killed = how.find("SIGKILL") != std::string::npos;
-      return failed_build(builder, killed ? TrialStatus::kWorkerLost : TrialStatus::kBuildError,
-                          fmt::format("the builder process {}", how));
+  /// A builder that gave no reply is given up, and its config has failed unless `stop` said true.
+  BuildResult no_reply(Builder& builder, Exchange exchange) const {
+    BuildResult result;
+    if (exchange == Exchange::kTimeout) {
+      result.failure = failed_build(builder, TrialStatus::kBuildTimeout,
+                                    fmt::format("building took longer than {} s", options.build_timeout));
+    } else if (exchange == Exchange::kEnded) {
+      const WorkerEnd end = builder.process->end();
+      result.failure = failed_build(builder, end.lost() ? TrialStatus::kWorkerLost : TrialStatus::kBuildError,
+                                    fmt::format("the builder process {}", end.describe()));
     }
-    if (!reply.ok()) {
-      return failed_build(builder, reply.invalid() ? TrialStatus::kInvalidConfig : TrialStatus::kBuildError,
-                          reply.error());
-    }
-    built.position = *builder.position;
-    built.outcome = {true, false, {}, from_proto(reply.module()), reply.seconds()};
-    return std::nullopt;
+    builder.process.reset();
+    builder.position.reset();
+    return result;
   }
 
-  const BuiltModule& build_now(const Config& config) {
-    const uint64_t index = task.space.index_of(config);
-    const auto it = cache.find(index);
-    if (it != cache.end()) {
-      return it->second;
-    }
-    Builder& builder = builders.front();
-    Built built;
-    std::optional<TrialResult> failure;
-    if (!send_build(builder, 0, config)) {
-      failure = failed_build(builder, TrialStatus::kWorkerLost, "the builder process is gone");
-      builder.process.reset();
+  BuildResult receive_build(Builder& builder, const StopQuery& stop) const {
+    proto::BuildReply reply;
+    const Exchange exchange = builder.process->receive(reply, builder.started + options.build_timeout, stop);
+    if (exchange != Exchange::kDone) return no_reply(builder, exchange);
+    BuildResult result;
+    if (reply.ok()) {
+      result.built = Built{*builder.position, from_proto(reply.module()), reply.seconds()};
     } else {
-      failure = receive_build(builder, built);
+      result.failure = failed_build(builder, reply.invalid() ? TrialStatus::kInvalidConfig : TrialStatus::kBuildError,
+                                    reply.error());
     }
     builder.position.reset();
-    if (failure) {
-      throw DeviceError(fmt::format("config {} cannot be built: {}", index, failure->error));
+    return result;
+  }
+
+  /// Finds or makes the module of a config. Returns why there is none; neither a reason nor a module when `stop` said
+  /// true.
+  std::optional<TrialResult> build_now(const Config& config, const BuiltModule*& module, const StopQuery& stop) {
+    const uint64_t index = task.space.index_of(config);
+    auto it = cache.find(index);
+    if (it == cache.end()) {
+      Builder& builder = builders.front();
+      const Exchange sent = send_build(builder, 0, config, stop);
+      BuildResult result = sent == Exchange::kDone ? receive_build(builder, stop) : no_reply(builder, sent);
+      if (!result.built) return result.failure;
+      it = cache.emplace(index, std::move(result.built->module)).first;
     }
-    return cache.emplace(index, std::move(built.outcome.module)).first->second;
+    module = &it->second;
+    return std::nullopt;
   }
 
   /// Keeps building and running until every config is done or `stop` says so.
@@ -310,39 +276,37 @@ struct LocalMeasurer::Impl {
     const auto building = [&] {
       return std::any_of(builders.begin(), builders.end(), [](const Builder& b) { return b.position.has_value(); });
     };
-    const auto finish = [&](size_t position, TrialResult result) {
-      result.config = configs[position];
-      done(position, std::move(result));
+    const auto finish = [&](size_t position, std::optional<TrialResult> result) {
+      if (!result) return;
+      result->config = configs[position];
+      done(position, std::move(*result));
     };
-    while (!queue.empty() || building() || !waiting.empty()) {
-      if (stop()) {
-        break;
-      }
+    while ((!queue.empty() || building() || !waiting.empty()) && !stop()) {
       for (Builder& builder : builders) {
         if (!builder.position && !queue.empty() && waiting.size() < max_waiting) {
           const size_t position = queue.front();
           queue.pop_front();
-          if (!send_build(builder, position, configs[position])) {
-            builder.process->end();
-            builder.process.reset();
-            finish(position, failed_build(builder, TrialStatus::kWorkerLost, "the builder process is gone"));
-            builder.position.reset();
-          }
+          const Exchange sent = send_build(builder, position, configs[position], stop);
+          if (sent != Exchange::kDone) finish(position, no_reply(builder, sent).failure);
         }
       }
       const bool may_run = !waiting.empty() && (overlap || !building());
-      collect_builds(waiting, may_run ? 0 : kPollMilliseconds, finish);
+      collect_builds(waiting, may_run ? 0 : kPollMilliseconds, finish, stop);
       if (may_run) {
         const Built built = std::move(waiting.front());
         waiting.pop_front();
-        finish(built.position, trial(configs[built.position], built));
+        finish(built.position, trial(configs[built.position], built, stop));
       }
     }
-    abandon_builds();
+    // A builder in the middle of a config would answer later, to the wrong question.
+    for (Builder& builder : builders) {
+      if (builder.position) builder.process.reset();
+      builder.position.reset();
+    }
   }
 
   template <typename Finish>
-  void collect_builds(std::deque<Built>& waiting, int timeout_ms, Finish&& finish) {
+  void collect_builds(std::deque<Built>& waiting, int timeout_ms, Finish&& finish, const StopQuery& stop) {
     std::vector<pollfd> fds;
     std::vector<Builder*> busy;
     for (Builder& builder : builders) {
@@ -358,34 +322,14 @@ struct LocalMeasurer::Impl {
     for (size_t i = 0; i < busy.size(); ++i) {
       Builder& builder = *busy[i];
       const size_t position = *builder.position;
+      BuildResult result;
       if (fds[i].revents != 0) {
-        Built built;
-        std::optional<TrialResult> failure = receive_build(builder, built);
-        builder.position.reset();
-        if (failure) {
-          finish(position, std::move(*failure));
-        } else {
-          waiting.push_back(std::move(built));
-        }
+        result = receive_build(builder, stop);
       } else if (steady_seconds() - builder.started > options.build_timeout) {
-        TrialResult result = failed_build(builder, TrialStatus::kBuildTimeout,
-                                          fmt::format("building took longer than {} s", options.build_timeout));
-        builder.process->end();
-        builder.process.reset();
-        builder.position.reset();
-        finish(position, std::move(result));
+        result = no_reply(builder, Exchange::kTimeout);
       }
-    }
-  }
-
-  /// After a stop: a builder in the middle of a config would answer later, to the wrong question.
-  void abandon_builds() {
-    for (Builder& builder : builders) {
-      if (builder.position) {
-        builder.process->end();
-        builder.process.reset();
-        builder.position.reset();
-      }
+      if (result.built) waiting.push_back(std::move(*result.built));
+      finish(position, std::move(result.failure));
     }
   }
 };
@@ -432,7 +376,7 @@ LocalMeasurer::LocalMeasurer(const Task& task, const Program& program, const Wor
 
 LocalMeasurer::~LocalMeasurer() = default;
 
-bool LocalMeasurer::pinned() const { return impl_->pinned; }
+bool LocalMeasurer::pinned() const { return impl_->runner->pinned(); }
 
 void LocalMeasurer::measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) {
   const KeepAway away(impl_->overlap, impl_->builder_cpus);
@@ -442,66 +386,31 @@ void LocalMeasurer::measure(std::span<const Config> configs, const Done& done, c
 std::vector<Measurer::Compared> LocalMeasurer::compare(std::span<const Config> configs, int rounds,
                                                        const StopQuery& stop) {
   const KeepAway away(impl_->overlap, impl_->builder_cpus);
-  std::vector<Compared> results(configs.size());
-  std::vector<std::unique_ptr<Session>> sessions(configs.size());
-  const auto failed = [&](size_t i, const DeviceError& e) {
-    results[i] = {TrialStatus::kCrash, {}, e.message()};
-    sessions[i].reset();
-  };
-  for (size_t i = 0; i < configs.size(); ++i) {
-    try {
-      sessions[i] = open(configs[i]);
-    } catch (const DeviceError& e) {
-      failed(i, e);
-    }
-  }
-  for (int round = 0; round < rounds && !stop(); ++round) {
-    for (size_t i = 0; i < configs.size(); ++i) {
-      if (!sessions[i]) {
-        continue;
-      }
-      try {
-        const std::vector<double> times = sessions[i]->time(impl_->options.min_seconds / 4);
-        results[i].seconds.push_back(*std::min_element(times.begin(), times.end()));
-      } catch (const DeviceError& e) {
-        failed(i, e);
-      }
-    }
-  }
-  return results;
+  return impl_->compare(configs, rounds, stop);
 }
 
 std::unique_ptr<LocalMeasurer::Session> LocalMeasurer::open(const Config& config) {
   Impl& impl = *impl_;
-  const BuiltModule& module = impl.build_now(config);
-  uint32_t handle = 0;
-  Impl::Answer answer = impl.load(module, handle);
-  if (answer.status == TrialStatus::kOk) {
-    answer = impl.run(handle, 0, 0, true);
+  const uint64_t index = impl.task.space.index_of(config);
+  const auto module = std::make_shared<RunnerModule>();
+  if (const std::optional<TrialResult> failure = impl.build_now(config, module->module, never)) {
+    throw DeviceError(fmt::format("config {} cannot be built: {}", index, failure->error));
   }
-  if (answer.status != TrialStatus::kOk) {
-    throw DeviceError(
-        fmt::format("config {}: {}: {}", impl.task.space.index_of(config), to_string(answer.status), answer.error));
-  }
-  // A runner that was replaced in between does not know the handle.
-  const pid_t pid = impl.runner->pid();
-  const auto alive = [&impl, pid] { return impl.runner && impl.runner->pid() == pid; };
+  const auto check = [index](const RunnerAnswer& answer) {
+    if (!answer.ok()) {
+      throw DeviceError(fmt::format("config {}: {}: {}", index, to_string(answer.status), answer.error));
+    }
+  };
+  check(impl.prepare(*module, never));
   return std::make_unique<RunnerSession>(
-      [&impl, handle, alive](double min_seconds) {
-        if (!alive()) {
-          throw DeviceError("the runner process was replaced meanwhile");
-        }
-        const Impl::Answer timed = impl.run(handle, min_seconds, 0, false);
-        if (timed.status != TrialStatus::kOk || timed.reply.seconds().empty()) {
-          throw DeviceError(timed.error);
-        }
-        return std::vector<double>(timed.reply.seconds().begin(), timed.reply.seconds().end());
+      [&impl, module, check](double min_seconds) {
+        // Another config may have cost the runner meanwhile.
+        check(impl.prepare(*module, never));
+        RunnerAnswer answer = impl.runner->time(*module, min_seconds, never);
+        check(answer);
+        return std::move(answer.seconds);
       },
-      [&impl, handle, alive] {
-        if (alive()) {
-          impl.unload(handle);
-        }
-      });
+      [&impl, module] { impl.runner->unload(*module); });
 }
 
 }  // namespace tensmith

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -24,7 +25,10 @@ namespace tensmith {
 namespace {
 
 constexpr int kMinRepetitions = 3;
-constexpr int kMaxRepetitions = 2000;
+/// More tell nothing new: a repetition of a fast operator holds many calls instead.
+constexpr int kMaxRepetitions = 20;
+/// A call at least this long is not mistaken for a slow one because of an interrupt or a cold cache.
+constexpr double kMaxNoisySeconds = 1e-3;
 /// A repetition holds so many calls that the clock's own cost does not show.
 constexpr double kMinRepetitionSeconds = 20e-6;
 
@@ -72,10 +76,7 @@ class Runner {
       case proto::RunnerRequest::kSetup: setup(request.setup(), reply); return;
       case proto::RunnerRequest::kLoad: load(request.load(), reply); return;
       case proto::RunnerRequest::kRun: run(request.run(), reply); return;
-      case proto::RunnerRequest::kUnload:
-        loaded_.erase(request.unload().handle());
-        watch();
-        return;
+      case proto::RunnerRequest::kUnload: unload(request.unload().handle()); return;
       case proto::RunnerRequest::REQUEST_NOT_SET: break;
     }
     throw WorkError("the runner got an empty request");
@@ -149,6 +150,16 @@ class Runner {
     const uint32_t handle = next_handle_++;
     Loaded& kept = loaded_.emplace(handle, std::move(loaded)).first->second;
     watch();
+    try {
+      pack(module, kept, reply);
+    } catch (...) {
+      unload(handle);
+      throw;
+    }
+    reply.set_handle(handle);
+  }
+
+  void pack(const BuiltModule& module, Loaded& kept, proto::RunnerReply& reply) {
     for (const BuiltModule::Pack& pack : module.packs) {
       std::vector<void*> arguments;
       for (const ModuleArgument& argument : pack.arguments) {
@@ -164,7 +175,11 @@ class Runner {
       }
       buffer.make_read_only();
     }
-    reply.set_handle(handle);
+  }
+
+  void unload(uint32_t handle) {
+    loaded_.erase(handle);
+    watch();
   }
 
   void run(const proto::Run& request, proto::RunnerReply& reply) {
@@ -174,21 +189,24 @@ class Runner {
         std::memset(output.buffer.data(), 0xFF, output.buffer.size());  // NaN, so that a missing store is seen
       }
     }
-    const double first = timed_call(loaded, 1);
+    const double cold = timed_call(loaded, 1);
     if (request.check() && !check(reply)) {
       return;
     }
-    const bool slow = request.slow_seconds() > 0 && first > request.slow_seconds();
-    const int calls =
-        first >= kMinRepetitionSeconds ? 1 : static_cast<int>(kMinRepetitionSeconds / std::max(first, 1e-8)) + 1;
-    double total = 0;
-    for (int i = 0; i < kMaxRepetitions && (total < request.min_seconds() || i < kMinRepetitions); ++i) {
-      const double seconds = timed_call(loaded, flush_ ? 1 : calls);
-      reply.add_seconds(seconds);
-      total += seconds * (flush_ ? 1 : calls);
-      if (slow) {
-        break;
-      }
+    const Stopwatch spent;
+    const double warm = timed_call(loaded, 1);
+    // With the caches emptied in between, a call costs much more than it is timed.
+    const double cost = std::max(spent.seconds(), 1e-8);
+    const double each = std::max(kMinRepetitionSeconds, request.min_seconds() / kMaxRepetitions);
+    const int calls = std::max(1, static_cast<int>(std::ceil(each / cost)));
+    const bool once =
+        request.slow_seconds() > 0 && std::min(cold, warm) > std::max(request.slow_seconds(), kMaxNoisySeconds);
+    if (once || calls == 1) {
+      reply.add_seconds(warm);
+    }
+    while (!once && reply.seconds_size() < kMaxRepetitions &&
+           (spent.seconds() < request.min_seconds() || reply.seconds_size() < kMinRepetitions)) {
+      reply.add_seconds(timed_call(loaded, calls));
     }
     // Again: an operator whose threads race may be right once.
     if (request.check() && !check(reply)) {
@@ -196,15 +214,23 @@ class Runner {
     }
   }
 
+  /// Seconds of one of so many calls.
   double timed_call(Loaded& loaded, int calls) {
-    if (flush_) {
-      flush_caches(loaded);
+    int64_t nanoseconds = 0;
+    for (int done = 0; done < calls;) {
+      if (flush_) {
+        flush_caches(loaded);
+      }
+      // Flushed calls are timed one by one.
+      const int now = flush_ ? 1 : calls;
+      const int64_t start = steady_nanoseconds();
+      for (int i = 0; i < now; ++i) {
+        call(loaded.entry, loaded.arguments);
+      }
+      nanoseconds += steady_nanoseconds() - start;
+      done += now;
     }
-    const int64_t start = steady_nanoseconds();
-    for (int i = 0; i < calls; ++i) {
-      call(loaded.entry, loaded.arguments);
-    }
-    return static_cast<double>(steady_nanoseconds() - start) * 1e-9 / calls;
+    return static_cast<double>(nanoseconds) * 1e-9 / calls;
   }
 
   static void call(PackedEntry entry, const std::vector<void*>& arguments) {

@@ -1,20 +1,26 @@
 #include "explore/measure/worker_process.h"
 
-#include <sched.h>
+#include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 
 namespace tensmith {
 namespace {
+
+/// How long nothing is heard before `stop` is asked again.
+constexpr double kSliceSeconds = 0.1;
 
 Subprocess start(const std::string& program, WorkerRole role, int socket, int data_fd, const std::vector<int>& cpus) {
   SpawnOptions options;
@@ -36,6 +42,16 @@ Subprocess start(const std::string& program, WorkerRole role, int socket, int da
 
 }  // namespace
 
+bool WorkerEnd::lost() const {
+  // What only others send: a program that goes wrong dies of other signals.
+  const int signal = status.signal;
+  return !killed && !status.exited && (signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT);
+}
+
+std::string WorkerEnd::describe() const {
+  return killed ? "broke the connection and had to be killed" : status.describe();
+}
+
 WorkerProcess::WorkerProcess(const std::string& program, WorkerRole role, int data_fd, const std::vector<int>& cpus)
     : child_([&] {
         FdPair pair = make_socket_pair();
@@ -43,17 +59,58 @@ WorkerProcess::WorkerProcess(const std::string& program, WorkerRole role, int da
         return start(program, role, pair.second.get(), data_fd, cpus);
       }()) {}
 
-std::string WorkerProcess::end() {
-  std::optional<ExitStatus> status = child_.wait_for(0.2);
-  if (!status) {
-    child_.kill();
-    status = child_.wait();
+Exchange WorkerProcess::wait_for(short events, double deadline, const StopQuery& stop) const {
+  while (true) {
+    if (stop()) return Exchange::kStopped;
+    const double left = std::max(0.0, deadline - steady_seconds());
+    pollfd entry{fd(), events, 0};
+    const int ready = ::poll(&entry, 1, static_cast<int>(std::ceil(std::min(left, kSliceSeconds) * 1e3)));
+    if (ready > 0) return Exchange::kDone;
+    if (ready < 0 && errno != EINTR) return Exchange::kEnded;
+    if (left <= 0.0) return Exchange::kTimeout;
   }
-  return status->describe();
+}
+
+Exchange WorkerProcess::send(const google::protobuf::MessageLite& message, double deadline, const StopQuery& stop) {
+  const std::string bytes = frame(message);
+  for (size_t sent = 0; sent < bytes.size();) {
+    const ssize_t now = ::send(fd(), bytes.data() + sent, bytes.size() - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (now >= 0) {
+      sent += static_cast<size_t>(now);
+      continue;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return Exchange::kEnded;
+    if (const Exchange waited = wait_for(POLLOUT, deadline, stop); waited != Exchange::kDone) return waited;
+  }
+  return Exchange::kDone;
+}
+
+Exchange WorkerProcess::receive(google::protobuf::MessageLite& message, double deadline, const StopQuery& stop) {
+  if (const Exchange waited = wait_for(POLLIN, deadline, stop); waited != Exchange::kDone) return waited;
+  // A worker sends a reply in one go: what has begun comes at once, or something is wrong with it.
+  switch (receive_message(fd(), message, std::max(1.0, deadline - steady_seconds()))) {
+    case ReadResult::kDone: return Exchange::kDone;
+    case ReadResult::kTimeout: return Exchange::kTimeout;
+    default: return Exchange::kEnded;
+  }
+}
+
+Exchange WorkerProcess::call(const google::protobuf::MessageLite& request, google::protobuf::MessageLite& reply,
+                             double deadline, const StopQuery& stop) {
+  const Exchange sent = send(request, deadline, stop);
+  return sent == Exchange::kDone ? receive(reply, deadline, stop) : sent;
+}
+
+WorkerEnd WorkerProcess::end() {
+  ::shutdown(fd(), SHUT_RDWR);
+  if (const std::optional<ExitStatus> status = child_.wait_for(0.2)) return {*status, false};
+  child_.kill();
+  return {child_.wait(), true};
 }
 
 std::optional<double> WorkerProcess::cpu_seconds() const {
-  std::ifstream in(fmt::format("/proc/{}/stat", pid()));
+  std::ifstream in(fmt::format("/proc/{}/stat", child_.pid()));
   std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) {
@@ -70,19 +127,10 @@ std::optional<double> WorkerProcess::cpu_seconds() const {
 }
 
 int64_t WorkerProcess::resident_bytes() const {
-  std::ifstream in(fmt::format("/proc/{}/statm", pid()));
+  std::ifstream in(fmt::format("/proc/{}/statm", child_.pid()));
   int64_t total = 0, resident = 0;
   in >> total >> resident;
   return in ? resident * sysconf(_SC_PAGESIZE) : 0;
-}
-
-std::string own_program() {
-  std::array<char, 4096> path{};
-  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
-  if (length <= 0) {
-    throw DeviceError("cannot find this program's file to start worker processes", "name it in worker_program");
-  }
-  return {path.data(), static_cast<size_t>(length)};
 }
 
 }  // namespace tensmith

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <map>
 
@@ -30,6 +31,9 @@ enum Fault : uint16_t {
   kBuilderDies,
   kBuilderSleeps,
   kBuildThrows,
+  kBuilderKilled,
+  kNoScratch,
+  kLonger,
   kFaultCount
 };
 
@@ -56,6 +60,7 @@ BuildOutcome build_fault(const Task& task, const Config& config, const Program& 
   const int64_t fault = task.space.get(config, 0);
   if (fault == kBuilderDies) std::abort();
   if (fault == kBuilderSleeps) sleep(60);
+  if (fault == kBuilderKilled) std::raise(SIGKILL);
   if (fault == kBuildThrows) return {false, false, "the back end says no", {}, 0};
   Arena arena;
   ArenaScope scope(arena);
@@ -72,14 +77,17 @@ BuildOutcome build_fault(const Task& task, const Config& config, const Program& 
   if (fault == kJustOutside) bad = store(out, make_index(-3), 0);
   if (fault == kGuardPage) bad = store(out, make_index(20), 0);
   if (fault == kNowhere) bad = store(out, make_index(int64_t{1} << 40), 0);
-  if (fault == kForever)
-    bad = make_for(make_var("j"), make_index(int64_t{1} << 60), LoopKind::kSerial,
-                   make_store(out, {&at, 1}, make_load(out, {&at, 1}) * make_load(in, {&at, 1})));
-  if (fault == kForever) {
-    const Binding zero{i, make_index(3)};
-    bad = substitute(bad, {&zero, 1});
+  if (fault == kForever || fault == kLonger) {
+    const Expr one = make_index(3);
+    bad = make_for(make_var("j"), make_index(fault == kForever ? int64_t{1} << 60 : 1000), LoopKind::kSerial,
+                   make_store(out, {&one, 1}, make_load(out, {&one, 1}) * make_load(in, {&one, 1})));
   }
-  const Stmt both[] = {good, bad};
+  if (fault == kNoScratch) {
+    const int64_t huge = int64_t{1} << 46;
+    const Buffer scratch = make_buffer("scratch", kFloat32, {&huge, 1});
+    bad = make_allocate(scratch, store(scratch, make_index(0), 0));
+  }
+  const Stmt both[] = {fault == kLonger ? bad : good, fault == kLonger ? good : bad};
   const Function f{"trial", make_array({in}), make_array({out}), make_seq(both)};
   BuildOutcome outcome;
   outcome.ok = true;
@@ -119,7 +127,7 @@ class FaultyMeasurer : public ::testing::Test {
 
 TEST_F(FaultyMeasurer, EveryFaultHasItsStatusAndCostsOneTrial) {
   const auto results = measure({kNone, kWrong, kUnwritten, kJustOutside, kGuardPage, kStoreToInput, kNowhere, kForever,
-                                kBuilderDies, kBuilderSleeps, kBuildThrows});
+                                kBuilderDies, kBuilderSleeps, kBuildThrows, kBuilderKilled, kNoScratch, kLonger});
   ASSERT_EQ(results.size(), size_t{kFaultCount});
   const auto expect = [&](Fault fault, TrialStatus status, const char* text) {
     EXPECT_EQ(results.at(fault).status, status)
@@ -138,6 +146,9 @@ TEST_F(FaultyMeasurer, EveryFaultHasItsStatusAndCostsOneTrial) {
   expect(kBuilderDies, TrialStatus::kBuildError, "SIGABRT");
   expect(kBuilderSleeps, TrialStatus::kBuildTimeout, "building took longer than 5 s");
   expect(kBuildThrows, TrialStatus::kBuildError, "the back end says no");
+  expect(kBuilderKilled, TrialStatus::kWorkerLost, "SIGKILL");
+  expect(kNoScratch, TrialStatus::kRunError, "the operator returned 2");
+  EXPECT_EQ(results.at(kLonger).status, TrialStatus::kOk) << results.at(kLonger).error;
   EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk) << "everything still works";
 }
 
@@ -158,6 +169,69 @@ TEST_F(FaultyMeasurer, ComparingTellsWhichConfigFails) {
   EXPECT_EQ(compared[0].seconds.size(), 5u);
   EXPECT_NE(compared[1].status, TrialStatus::kOk);
   EXPECT_EQ(compared[2].seconds.size(), 5u);
+}
+
+TEST_F(FaultyMeasurer, AFaultInAComparisonCostsOneConfig) {
+  const std::vector<Config> configs{{{kNone}}, {{kGuardPage}}, {{kUnwritten}}, {{kBuildThrows}}, {{kNone}}};
+  const auto compared = measurer_.compare(configs, 5, [] { return false; });
+  ASSERT_EQ(compared.size(), 5u);
+  for (const size_t good : {size_t{0}, size_t{4}}) {
+    EXPECT_EQ(compared[good].status, TrialStatus::kOk) << compared[good].error;
+    EXPECT_EQ(compared[good].seconds.size(), 5u);
+  }
+  EXPECT_EQ(compared[1].status, TrialStatus::kWildStore);
+  EXPECT_NE(compared[1].error.find("outside its operands"), std::string::npos) << compared[1].error;
+  EXPECT_EQ(compared[2].status, TrialStatus::kWrongOutput);
+  EXPECT_EQ(compared[3].status, TrialStatus::kBuildError);
+  EXPECT_EQ(compared[3].error, "the back end says no");
+}
+
+TEST_F(FaultyMeasurer, ASessionOutlivesItsRunner) {
+  const auto session = measurer_.open({{kNone}});
+  EXPECT_FALSE(session->time(1e-4).empty());
+  EXPECT_EQ(measure({kGuardPage}).at(kGuardPage).status, TrialStatus::kWildStore);
+  EXPECT_FALSE(session->time(1e-4).empty());
+  try {
+    measurer_.open({{kNowhere}});
+    FAIL() << "no error";
+  } catch (const DeviceError& e) {
+    EXPECT_EQ(e.message(), "config 6: crash: died of signal 11 (Segmentation fault)");
+  }
+}
+
+TEST_F(FaultyMeasurer, AStopEndsWhatRuns) {
+  for (const uint16_t fault : {uint16_t{kForever}, uint16_t{kBuilderSleeps}}) {
+    const Config config{{fault}};
+    int asked = 0;
+    int done = 0;
+    const auto stop = [&] { return ++asked > 8; };
+    measurer_.measure(
+        {&config, 1}, [&](size_t, TrialResult) { ++done; }, stop);
+    EXPECT_EQ(done, 0);
+    asked = 0;
+    measurer_.compare({&config, 1}, 5, stop);
+    EXPECT_LT(asked, 20);
+  }
+  EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk);
+}
+
+TEST(LocalMeasurer, AFastOperatorIsTimedOftenButStoredBriefly) {
+  const TaskAndProgram made = faulty_task({}, "llvm", 1);
+  LocalMeasurerOptions options = quick();
+  options.min_seconds = 0.02;
+  LocalMeasurer measurer(made.task, made.program, {"faulty", {}, {}, {}}, 1, options);
+  const std::vector<Config> configs{{{kNone}}, {{kLonger}}};
+  std::map<size_t, TrialResult> results;
+  measurer.measure(
+      configs, [&](size_t i, TrialResult r) { results[i] = std::move(r); }, [] { return false; });
+  ASSERT_EQ(results.size(), 2u);
+  for (const auto& [position, result] : results) {
+    EXPECT_EQ(result.status, TrialStatus::kOk) << result.error;
+    EXPECT_GT(result.seconds.size(), 3u);
+    EXPECT_LE(result.seconds.size(), 20u);
+  }
+  // Many times slower than the best so far, and still not timed once only.
+  EXPECT_GT(results[1].seconds[0], 4 * results[0].seconds[0]);
 }
 
 TEST(LocalMeasurer, RealConfigsAreMeasuredAndRight) {

@@ -13,17 +13,19 @@ struct LocalMeasurerOptions {
   int threads = 1;  ///< of the operator
   int jobs = 0;     ///< builder processes; 0: as many as there are cores that nothing is timed on, at least 1
   double build_timeout = 20.0;  ///< seconds
-  double run_timeout = 10.0;    ///< seconds a trial may take in the runner
-  double min_seconds = 0.02;    ///< total time of the repetitions of a trial
+  double run_timeout = 10.0;    ///< seconds that loading, and then checking and timing, may take in the runner
+  double min_seconds = 0.02;    ///< total time of the repetitions of a trial, of which there are 3 to 20
   bool flush = false;           ///< operands are not in any cache when a repetition starts
   uint64_t seed = 0;            ///< of the random inputs
-  /// Program to start as `PROGRAM worker builder|runner`; empty: this process's own program.
+  /// Program to start as `PROGRAM worker builder|runner`; empty: the program of this process, even when its
+  /// file was replaced meanwhile.
   std::string worker_program;
 };
 
 /// Measures on this machine, in other processes: a config that crashes, hangs or writes where it should not costs one
 /// trial. With cores to spare, building and timing overlap and nothing of ours runs on the cores that are timed;
-/// otherwise they alternate. Uses pipes and shared memory only.
+/// otherwise they alternate. Once `stop` says true, what is being built or run is killed and gives no trial. In a
+/// comparison a config that fails is dropped; when it took the runner with it, the others start over in a new one.
 class LocalMeasurer : public Measurer {
  public:
   /// Computes the inputs and expected outputs. Throws WorkError (memory) or DeviceError (a worker cannot be started).
@@ -38,7 +40,8 @@ class LocalMeasurer : public Measurer {
   class Session {
    public:
     virtual ~Session() = default;
-    /// Seconds a call: one entry per repetition within about `min_seconds`. Throws DeviceError when the runner is lost.
+    /// Seconds a call: one entry per repetition within about `min_seconds`. A runner that another config cost is
+    /// replaced first. Throws DeviceError with the reason when this config fails.
     virtual std::vector<double> time(double min_seconds) = 0;
   };
   /// Builds, loads and checks a config. Throws DeviceError with the reason when that fails.
