@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -59,6 +60,19 @@ class SigpipeBlocker {
                   error == EMFILE || error == ENFILE ? "raise the limit of open files (ulimit -n)" : "");
 }
 
+// Where a standard descriptor is closed, a new one gets its number: what prints would then write into the channel.
+UniqueFd above_standard(UniqueFd fd, const char* what) {
+  if (fd.get() > STDERR_FILENO) return fd;
+  const int moved = ::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (moved < 0) fail_channel(what, errno);
+  return UniqueFd(moved);
+}
+
+FdPair own_both(const int fds[2], const char* what) {
+  UniqueFd first(fds[0]), second(fds[1]);
+  return {above_standard(std::move(first), what), above_standard(std::move(second), what)};
+}
+
 }  // namespace
 
 void UniqueFd::reset(int fd) {
@@ -69,13 +83,13 @@ void UniqueFd::reset(int fd) {
 FdPair make_pipe() {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) fail_channel("a pipe", errno);
-  return {UniqueFd(fds[0]), UniqueFd(fds[1])};
+  return own_both(fds, "a pipe");
 }
 
 FdPair make_socket_pair() {
   int fds[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) fail_channel("a socket pair", errno);
-  return {UniqueFd(fds[0]), UniqueFd(fds[1])};
+  return own_both(fds, "a socket pair");
 }
 
 int write_all(int fd, std::string_view bytes) {

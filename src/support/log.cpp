@@ -2,13 +2,15 @@
 
 #include <spdlog/sinks/base_sink.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
+
+#include "tensmith/support/fd.h"
 
 namespace tensmith {
 namespace {
@@ -47,9 +49,9 @@ class RedirectableSink final : public spdlog::sinks::base_sink<std::mutex> {
       return;
     }
     const std::string line = fmt::format("tensmith: {}: {}\n", level->name, text);
-    std::fwrite(line.data(), 1, line.size(), stderr);
+    write_all(STDERR_FILENO, line);  // a reader that is gone ends the messages, not the process
   }
-  void flush_() override { std::fflush(stderr); }
+  void flush_() override {}
 
  private:
   LogSink sink_;

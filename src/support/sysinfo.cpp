@@ -150,6 +150,11 @@ int64_t peak_rss_bytes() { return status_kib("VmHWM"); }
 
 int64_t current_rss_bytes() { return status_kib("VmRSS"); }
 
+int64_t physical_memory_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  return pages > 0 ? pages * page_size() : 0;
+}
+
 int64_t page_size() {
   const long size = ::sysconf(_SC_PAGESIZE);
   return size > 0 ? size : 4096;

@@ -36,6 +36,21 @@ TEST(Fd, BothEndsAreClosedOnExec) {
   }
 }
 
+TEST(Fd, NoEndTakesTheNumberOfAStandardDescriptor) {
+  const UniqueFd saved(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
+  ::close(STDIN_FILENO);
+  {
+    const FdPair pipe = make_pipe();
+    const FdPair sockets = make_socket_pair();
+    for (int fd : {pipe.first.get(), pipe.second.get(), sockets.first.get(), sockets.second.get()}) EXPECT_GT(fd, 2);
+    EXPECT_EQ(write_all(pipe.second.get(), "x"), 0);
+    char c = 0;
+    EXPECT_EQ(read_exact(pipe.first.get(), &c, 1), ReadResult::kDone);
+    EXPECT_TRUE(::fcntl(pipe.first.get(), F_GETFD) & FD_CLOEXEC);
+  }
+  ::dup2(saved.get(), STDIN_FILENO);
+}
+
 TEST(Fd, MoreThanAPipeHoldsComesThrough) {
   const FdPair pipe = make_pipe();
   std::string sent(1 << 20, 'x');

@@ -61,6 +61,8 @@ TEST(Sysinfo, PeakMemoryFollowsUse) {
   EXPECT_GE(peak_rss_bytes(), static_cast<int64_t>(kBytes));
 }
 
+TEST(Sysinfo, TheMachineHasMoreMemoryThanThisProcessUses) { EXPECT_GT(physical_memory_bytes(), peak_rss_bytes()); }
+
 TEST(Sysinfo, PageSizeIsAPowerOfTwo) {
   const int64_t size = page_size();
   EXPECT_GE(size, 4096);

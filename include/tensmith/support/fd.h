@@ -33,9 +33,10 @@ struct FdPair {
   UniqueFd second;  ///< a pipe's writing end, or the other end
 };
 
-/// One-way pipe: read from `first`, write to `second`. Throws WorkError when the process has too many open files.
+/// One-way pipe: read from `first`, write to `second`; never a standard descriptor's number, even where that is closed.
+/// Throws WorkError when the process has too many open files.
 FdPair make_pipe();
-/// Two-way stream between `first` and `second`.
+/// Two-way stream between `first` and `second`; as make_pipe otherwise.
 FdPair make_socket_pair();
 
 /// Writes all bytes. Returns 0 or an errno value (EPIPE when the reader is gone: no SIGPIPE is raised).

@@ -35,6 +35,8 @@ CacheSizes cache_sizes();
 int64_t peak_rss_bytes();
 /// The resident set now, in bytes; 0 when unknown.
 int64_t current_rss_bytes();
+/// Bytes of memory that the machine has; 0 when unknown.
+int64_t physical_memory_bytes();
 /// Bytes of a memory page.
 int64_t page_size();
 
