@@ -282,37 +282,48 @@ std::optional<std::pair<Record, bool>> Database::best(const RecordKey& key, std:
 
 Lookup Database::lookup(const RecordKey& key, std::optional<uint64_t> fingerprint,
                         const std::function<bool(const Record&)>& usable) const {
-  const auto fits = [&](const std::optional<std::pair<Record, bool>>& found) {
-    return found && (!usable || usable(found->first));
+  bool any_unusable = false;
+  const auto best_usable = [&](const RecordKey& of, std::optional<uint64_t> wanted) {
+    auto found = best(of, wanted);
+    if (!found || !usable || usable(found->first)) return found;
+    // The best is of another version of the space, say; behind it may be one that fits.
+    any_unusable = any_unusable || of == key;
+    std::vector<Record> rest = records(of);
+    std::erase_if(rest, [&](const Record& r) { return (wanted && r.space_fingerprint != *wanted) || !usable(r); });
+    const std::optional<BestRecord> next = choose_best(rest);
+    found.reset();
+    if (next) found.emplace(std::move(rest[next->position]), next->confirmed);
+    return found;
   };
   Lookup lookup;
-  auto exact = best(key, fingerprint);
-  if (!fits(exact) && fingerprint) {
-    exact = best(key);
+  auto exact = best_usable(key, fingerprint);
+  if (!exact && fingerprint) {
+    exact = best_usable(key, {});
     if (exact) lookup.note = fmt::format("the record of {} is of another version of the search space", to_string(key));
   }
-  if (fits(exact)) {
+  if (exact) {
     lookup.source = Lookup::Source::kExact;
     lookup.record = std::move(exact->first);
     lookup.confirmed = exact->second;
     return lookup;
   }
-  const std::string missing = fmt::format("{} of {}", exact ? "no usable record" : "no record", to_string(key));
+  const std::string missing = fmt::format("{} of {}", any_unusable ? "no usable record" : "no record", to_string(key));
   std::vector<std::pair<double, RecordKey>> near;
   for (RecordKey& other : keys()) {
     if (const std::optional<double> distance = key_distance(key, other)) near.emplace_back(*distance, std::move(other));
   }
   std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [distance, other] : near) {
-    auto found = best(other);
-    if (other == key || !fits(found)) continue;
+    if (other == key) continue;
+    auto found = best_usable(other, {});
+    if (!found) continue;
     lookup.source = Lookup::Source::kNearest;
     lookup.record = std::move(found->first);
     lookup.confirmed = found->second;
     lookup.note = fmt::format("{}; the nearest is {}", missing, describe_difference(key, other));
     return lookup;
   }
-  const size_t failed = exact ? 0 : records(key).size();
+  const size_t failed = any_unusable ? 0 : records(key).size();
   lookup.note = failed == 0 ? fmt::format("{} nor of anything near it", missing)
                             : fmt::format("all {} records of {} are of failed trials", failed, to_string(key));
   return lookup;

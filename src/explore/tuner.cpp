@@ -49,8 +49,7 @@ class Tuner {
         ++result_.ignored_history;
         continue;
       }
-      records_.push_back(record);
-      configs_.push_back(*config);
+      remember(record, *config);
       if (record.kind != RecordKind::kTrial) continue;
       count_trial(record);
       Observation observation{std::move(*config), record.status, 0.0};
@@ -179,9 +178,19 @@ class Tuner {
     report(trial);
   }
 
+  /// Without what only the database needs (trace, key, versions): a long run stays small.
+  void remember(const Record& record, const Config& config) {
+    Record& kept = records_.emplace_back();
+    kept.kind = record.kind;
+    kept.status = record.status;
+    kept.seconds = record.seconds;
+    kept.comparison = record.comparison;
+    kept.comparison_size = record.comparison_size;
+    configs_.push_back(config);
+  }
+
   void store(const std::vector<Record>& records, const std::vector<Config>& configs) {
-    records_.insert(records_.end(), records.begin(), records.end());
-    configs_.insert(configs_.end(), configs.begin(), configs.end());
+    for (size_t i = 0; i < records.size(); ++i) remember(records[i], configs[i]);
     if (sink_ == nullptr) return;
     try {
       sink_->add(records);
@@ -344,7 +353,7 @@ class Tuner {
   const TuneOptions& options_;
   Stopwatch watch_;
   Record base_;
-  std::vector<Record> records_;  ///< of this space, oldest first, this run's included
+  std::vector<Record> records_;  ///< outcomes in this space, oldest first, this run's included
   std::vector<Config> configs_;  ///< of each record
   IndexSet seen_;                ///< configs with a trial, or in the batch under way
   double best_seconds_ = 0.0;

@@ -25,6 +25,7 @@ std::string_view to_string(ChosenConfig::Source source) {
     case ChosenConfig::Source::kRecord: return "record";
     case ChosenConfig::Source::kNearest: return "nearest";
     case ChosenConfig::Source::kDefault: return "default";
+    case ChosenConfig::Source::kIndex: return "index";
   }
   TENSMITH_UNREACHABLE("unknown source");
 }
@@ -34,25 +35,22 @@ ChosenConfig best_config(const Task& task, const Database* database, bool flushe
   if (database == nullptr) {
     return {task.default_config, Source::kDefault, {}};
   }
-  const Lookup lookup = database->lookup(record_key(task, flushed));
+  const auto config_of = [&](const Record& record) -> std::optional<Config> {
+    try {
+      Config config = task.space.from_values(record.knobs);
+      if (task.space.valid(config)) return config;
+    } catch (const UserError&) {
+      // Knobs or values of another space.
+    }
+    return std::nullopt;
+  };
+  const Lookup lookup = database->lookup(record_key(task, flushed), task.space.fingerprint(),
+                                         [&](const Record& record) { return config_of(record).has_value(); });
   if (!lookup.record) {
     return {task.default_config, Source::kDefault, fmt::format("{}; the default config is used", lookup.note)};
   }
-  std::string problem;
-  try {
-    Config config = task.space.from_values(lookup.record->knobs);
-    const std::optional<Invalid> invalid = task.space.check(config);
-    if (!invalid) {
-      return {std::move(config), lookup.source == Lookup::Source::kExact ? Source::kRecord : Source::kNearest,
-              lookup.note};
-    }
-    problem = invalid->reason;
-  } catch (const UserError& e) {
-    problem = e.message();
-  }
-  return {task.default_config, Source::kDefault,
-          fmt::format("{}{}its config does not fit this space ({}); the default config is used", lookup.note,
-                      lookup.note.empty() ? "" : "; ", problem)};
+  return {*config_of(*lookup.record), lookup.source == Lookup::Source::kExact ? Source::kRecord : Source::kNearest,
+          lookup.note};
 }
 
 }  // namespace tensmith

@@ -49,6 +49,7 @@ struct Operator::Impl {
   BuiltModule module;
   LoadedModule code;
   PackedEntry entry;
+  int threads;
   std::vector<RuntimeMemory> packed;
   std::vector<bool> is_packed;          ///< per packed operand: it has been filled
   std::vector<const void*> set_inputs;  ///< null where not set
@@ -81,7 +82,7 @@ Operator::Operator(const Workload& workload, const Target& target, int threads, 
   LoadedModule code = load(built.module);
   const PackedEntry entry = code.packed_entry(built.module.function);
   impl_ = std::make_unique<Impl>(
-      Impl{{}, {}, std::move(config), std::move(built.module), std::move(code), entry, {}, {}, {}, {}});
+      Impl{{}, {}, std::move(config), std::move(built.module), std::move(code), entry, threads, {}, {}, {}, {}});
   for (const Tensor& input : program.inputs) impl_->inputs.push_back(info_of(input->buffer));
   for (const Tensor& output : program.outputs) impl_->outputs.push_back(info_of(output->buffer));
   for (uint64_t bytes : impl_->module.packed_bytes) {
@@ -92,7 +93,6 @@ Operator::Operator(const Workload& workload, const Target& target, int threads, 
   }
   impl_->is_packed.assign(impl_->packed.size(), false);
   impl_->set_inputs.assign(impl_->inputs.size(), nullptr);
-  tensmith_set_num_threads(threads);
 }
 
 Operator::~Operator() = default;
@@ -129,6 +129,15 @@ void Operator::run(std::span<const void* const> inputs, std::span<void* const> o
     throw UserError(fmt::format("{} inputs and {} outputs are given", inputs.size(), outputs.size()),
                     fmt::format("the operator has {} and {}", impl.inputs.size(), impl.outputs.size()));
   }
+  for (const BuiltModule::Pack& pack : impl.module.packs) {
+    const ModuleArgument& from = pack.arguments.front();
+    if (from.kind != ModuleArgument::Kind::kInput) continue;
+    const void* given = inputs[from.index];
+    if (given != nullptr && given != impl.set_inputs[from.index] && impl.set_inputs[from.index] != nullptr) {
+      throw UserError(fmt::format("input '{}' is not the one that was packed ahead", impl.inputs[from.index].name),
+                      "pass null to use what was packed, or call set_input with the new data");
+    }
+  }
   impl.arguments.clear();
   for (const ModuleArgument& argument : impl.module.arguments) {
     switch (argument.kind) {
@@ -150,6 +159,8 @@ void Operator::run(std::span<const void* const> inputs, std::span<void* const> o
         break;
     }
   }
+  // The count is the process's, and another operator may have its own.
+  if (tensmith_get_num_threads() != impl.threads) check_status(tensmith_set_num_threads(impl.threads));
   check_status(impl.entry(impl.arguments.data()));
 }
 

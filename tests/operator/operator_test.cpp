@@ -55,7 +55,7 @@ TEST(Operator, ComputesTheDefinition) {
 }
 
 TEST(Operator, MisuseIsTold) {
-  Operator conv(parse_workload("conv2d:c=16,h=4,w=4,k=16"), parse_target("llvm"), 1);
+  Operator conv(parse_workload("conv2d:c=16,h=4,w=4,k=16,r=1,s=1"), parse_target("llvm"), 1);
   const Memory data(conv.inputs()[0].bytes), weights(conv.inputs()[1].bytes), out(conv.outputs()[0].bytes);
   EXPECT_EQ(error_of([&] {
               conv.run({data.data, weights.data}, {out.data});
@@ -68,7 +68,39 @@ TEST(Operator, MisuseIsTold) {
   EXPECT_EQ(error_of([&] { conv.run({nullptr, nullptr}, {out.data}); }), "operand 'data' is missing");
   EXPECT_EQ(error_of([&] { conv.run({data.data, nullptr}, {nullptr}); }), "operand 'out' is missing");
   EXPECT_EQ(error_of([&] { conv.run({data.data, nullptr}, {out.data}); }), "no error");
+  EXPECT_EQ(error_of([&] { conv.run({data.data, weights.data}, {out.data}); }), "no error");
+  EXPECT_EQ(error_of([&] {
+              conv.run({data.data, data.data}, {out.data});
+            }),
+            "input 'weights' is not the one that was packed ahead");
   EXPECT_THROW(Operator(parse_workload("matmul:m=0,n=4,k=4"), parse_target("llvm"), 1), UserError);
+}
+
+/// Runs an operator from inside a parallel section and returns what it says.
+int run_inside(int64_t, int64_t, void* closure) {
+  try {
+    (*static_cast<std::function<void()>*>(closure))();
+  } catch (const WorkError&) {
+    return 1;
+  }
+  return 0;
+}
+
+TEST(Operator, EachHasItsOwnThreadCount) {
+  const Workload workload = parse_workload("matmul:m=64,n=64,k=64");
+  Operator one(workload, parse_target("llvm"), 1), three(workload, parse_target("llvm"), 3);
+  const Memory a(one.inputs()[0].bytes), b(one.inputs()[1].bytes), out(one.outputs()[0].bytes);
+  one.set_input(1, b.data);
+  three.set_input(1, b.data);
+  for (int round = 0; round < 2; ++round) {
+    one.run({a.data, nullptr}, {out.data});
+    EXPECT_EQ(tensmith_get_num_threads(), 1);
+    three.run({a.data, nullptr}, {out.data});
+    EXPECT_EQ(tensmith_get_num_threads(), 3);
+  }
+  std::function<void()> other = [&] { one.run({a.data, nullptr}, {out.data}); };
+  EXPECT_EQ(tensmith_parallel_for(1, run_inside, &other), 1) << "the count cannot be changed there";
+  tensmith_set_num_threads(0);
 }
 
 TEST(ConfigChoice, RecordsNearestAndDefault) {
@@ -99,6 +131,19 @@ TEST(ConfigChoice, RecordsNearestAndDefault) {
   const ChosenConfig near = best_config(make_task(parse_workload("matmul:m=64,n=64,k=128"), target, 1), &db);
   EXPECT_EQ(near.source, ChosenConfig::Source::kNearest);
   EXPECT_NE(near.note.find("k=64"), std::string::npos) << near.note;
+
+  // A faster claim about another version of the space, with knobs that this one does not have.
+  record.space_fingerprint += 1;
+  record.knobs[0].first = "gone";
+  record.seconds = {1e-4};
+  db.add(record);
+  EXPECT_EQ(best_config(task, &db).config, config);
+  // What does not fit is passed over for what is further away.
+  record.key.workload = make_task(parse_workload("matmul:m=64,n=64,k=128"), target, 1).workload;
+  db.add(record);
+  const ChosenConfig further = best_config(make_task(parse_workload("matmul:m=64,n=64,k=128"), target, 1), &db);
+  EXPECT_EQ(further.source, ChosenConfig::Source::kNearest) << further.note;
+  EXPECT_NE(further.note.find("no usable record"), std::string::npos) << further.note;
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ struct RankPair {
   uint32_t worse;
 };
 
-/// Pairs to compare: all pairs of one group with different labels when there are at most `pairs_per_row` other rows
-/// for each row, else `pairs_per_row` random partners for each row (a pair may come twice). `groups` as in
+/// Pairs to compare: all pairs of one group with different labels when there are at most twice `pairs_per_row` other
+/// rows for each row (in so many pairs sampling puts a row, too), else `pairs_per_row` random partners for each row (a
+/// pair may come twice). `groups` as in
 /// CostModel::fit. `pairs` is overwritten. The same generator state gives the same pairs.
 void sample_rank_pairs(std::span<const double> labels, std::span<const uint32_t> groups, uint32_t pairs_per_row,
                        Rng& rng, std::vector<RankPair>& pairs);

@@ -71,8 +71,8 @@ class Database : public RecordSink {
   /// What choose_best gives for the key's records, without parsing all of them. With a fingerprint, records of other
   /// spaces are left out: after a template has changed, new results count, not faster claims about the old one.
   std::optional<std::pair<Record, bool>> best(const RecordKey& key, std::optional<uint64_t> fingerprint = {}) const;
-  /// The best record of the key and fingerprint, else of the key, else of the nearest key whose best record is `usable`
-  /// (null: any is).
+  /// The best record of the key and fingerprint, else of the key, else of the nearest key that has one; only those
+  /// that are `usable` count (null: all are).
   Lookup lookup(const RecordKey& key, std::optional<uint64_t> fingerprint = {},
                 const std::function<bool(const Record&)>& usable = {}) const;
 

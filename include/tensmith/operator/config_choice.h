@@ -16,20 +16,21 @@ RecordKey record_key(const Task& task, bool flushed = false);
 /// A config to use and where it comes from.
 struct ChosenConfig {
   enum class Source : uint8_t {
-    kRecord,   ///< measured for this very key, or asked for by its index
+    kRecord,   ///< measured for this very key
     kNearest,  ///< measured for the nearest workload in the database
     kDefault,  ///< the template's best guess
+    kIndex,    ///< asked for by its index
   };
   Config config;
   Source source = Source::kDefault;
   std::string note;  ///< one sentence for people when it is not simply a record of the key; empty otherwise
 };
 
-/// "record", "nearest", "default".
+/// "record", "nearest", "default", "index".
 std::string_view to_string(ChosenConfig::Source source);
 
-/// The best known config of a task: of the key's own records, else of the nearest record that fits the space, else the
-/// default. A null database means the default.
+/// The best known config of a task: of the key's own records (those of this very space first), else of the nearest key
+/// whose record fits the space, else the default. A null database means the default.
 ChosenConfig best_config(const Task& task, const Database* database, bool flushed = false);
 
 }  // namespace tensmith

@@ -44,9 +44,10 @@ class Operator {
   /// where they are. Throws UserError for a bad position or a pointer that is null or not aligned.
   void set_input(size_t position, const void* data);
 
-  /// Computes the outputs. An input that was set may be null. Throws UserError for a wrong number of operands, a
-  /// missing or unaligned one, or a packed input that was never set; WorkError when scratch memory cannot be had. One
-  /// call at a time.
+  /// Computes the outputs on the operator's thread count, to which the process's is set where it differs. An input that
+  /// was set may be null. Throws UserError for a wrong number of operands, a missing or unaligned one, or a packed
+  /// input that was never set or is not the one that was packed; WorkError when scratch memory cannot be had, or from
+  /// inside a parallel section of another thread count. One call at a time.
   void run(std::span<const void* const> inputs, std::span<void* const> outputs);
   void run(std::initializer_list<const void*> inputs, std::initializer_list<void*> outputs) {
     run(std::span(inputs.begin(), inputs.size()), std::span(outputs.begin(), outputs.size()));
