@@ -42,22 +42,17 @@ ProcessArenas& process_arenas() {
   return *arenas;
 }
 
-constinit thread_local Arena* current_arena = nullptr;
+}  // namespace
 
-struct Lease {
+constinit thread_local Arena* Arena::current_ = nullptr;
+
+struct ArenaLease {
   Arena* arena = process_arenas().borrow();
-  ~Lease() {
-    current_arena = nullptr;
+  ~ArenaLease() {
+    Arena::current_ = nullptr;
     process_arenas().give_back(arena);
   }
 };
-
-Arena* thread_default_arena() {
-  thread_local Lease lease;
-  return lease.arena;
-}
-
-}  // namespace
 
 Arena::~Arena() {
 #ifdef TENSMITH_ARENA_POISON
@@ -98,16 +93,14 @@ void* Arena::allocate_slow(size_t bytes, size_t align) {
   return allocate(bytes, align);
 }
 
-Arena& Arena::current() {
-  if (current_arena == nullptr) [[unlikely]] {
-    current_arena = thread_default_arena();
-  }
-  return *current_arena;
+void Arena::use_process_arena() {
+  thread_local ArenaLease lease;
+  current_ = lease.arena;
 }
 
-ArenaScope::ArenaScope(Arena& arena) : previous_(&Arena::current()) { current_arena = &arena; }
+ArenaScope::ArenaScope(Arena& arena) : previous_(&Arena::current()) { Arena::current_ = &arena; }
 
-ArenaScope::~ArenaScope() { current_arena = previous_; }
+ArenaScope::~ArenaScope() { Arena::current_ = previous_; }
 
 std::string_view arena_string(std::string_view text) {
   if (text.empty()) {

@@ -102,6 +102,7 @@ int64_t buffer_size(Buffer buffer) {
 // ---- expressions ------------------------------------------------------------------------------------------------
 
 Expr make_int(DataType type, int64_t value) {
+  if (type == kInt64) return make_node<IntImm>(ExprNode{ExprKind::kIntImm, kInt64}, value);
   TENSMITH_ICHECK(!type.is_float() && is_supported(type), fmt::format("integer constant of type {}", to_string(type)));
   const DataType element = type.element();
   const Expr scalar = make_node<IntImm>(ExprNode{ExprKind::kIntImm, element}, wrap_int(element, value));

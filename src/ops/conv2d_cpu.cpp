@@ -159,7 +159,7 @@ class Conv2dTemplate {
   /// Loops of the output stage around and inside the register tile.
   struct OutLoops {
     AxisId n, k_tile, oh, ow;      ///< k_tile: one iteration a channel tile
-    std::vector<AxisId> channels;  ///< inside the tile: all but the last unrolled, the last vectorized
+    ArenaVector<AxisId> channels;  ///< inside the tile: all but the last unrolled, the last vectorized
   };
 
   Schedule schedule(const Choice& choice) const {
@@ -181,7 +181,7 @@ class Conv2dTemplate {
     const auto [k_outer, k] = split_chunk(s, loops.k_tile, choice.oc_chunk);
     const auto [h_outer, h] = split_chunk(s, oh, choice.row_chunk);
 
-    std::vector<AxisId> order{loops.n};
+    ArenaVector<AxisId> order{loops.n};
     for (char axis : kOuterOrders[static_cast<size_t>(choice.outer_order)]) {
       order.push_back(axis == 'k' ? k_outer : h_outer);
     }
@@ -191,7 +191,7 @@ class Conv2dTemplate {
     const AxisId tile_loop = order.back();
     // The pixels of the tile stand inside its channels, but outside the lanes of a blocked output.
     const auto lanes = loops.channels.end() - (conv_.out_blocked() ? 1 : 0);
-    std::vector<AxisId> inside(loops.channels.begin(), lanes);
+    ArenaVector<AxisId> inside(loops.channels.begin(), lanes);
     inside.push_back(ohi);
     inside.push_back(owi);
     inside.insert(inside.end(), lanes, loops.channels.end());
@@ -217,7 +217,7 @@ class Conv2dTemplate {
   }
 
   StageId pack_weights(Schedule& s, int64_t tile) const {
-    std::vector<LayoutDim> layout{{0, tile, 0}};
+    ArenaVector<LayoutDim> layout{{0, tile, 0}};
     if (conv_.data_blocked()) {
       layout.insert(layout.end(), {{1, kBlock, 0}, {2, 1, 0}, {3, 1, 0}, {1, 1, kBlock}});
     } else {
@@ -307,13 +307,15 @@ class Conv2dTemplate {
     const AxisId r = s.reduce_axis(sums, 1), col = s.reduce_axis(sums, 2);
     const auto [c_outer, c_inner] = s.split(s.reduce_axis(sums, blocked ? 3 : 0), choice.unroll_c);
     const bool taps_inside = choice.reduce_order == 0;
-    std::vector<AxisId> order;
+    ArenaVector<AxisId> order;
     if (blocked) {
       // A block of channels stays inside the taps, so that the weights are read in the order of memory.
       const AxisId block = s.reduce_axis(sums, 0);
-      order = taps_inside ? std::vector{block, r, col, c_outer, c_inner} : std::vector{r, col, block, c_outer, c_inner};
+      order = taps_inside ? ArenaVector<AxisId>{block, r, col, c_outer, c_inner}
+                          : ArenaVector<AxisId>{r, col, block, c_outer, c_inner};
     } else {
-      order = taps_inside ? std::vector{c_outer, r, col, c_inner} : std::vector{r, col, c_outer, c_inner};
+      order =
+          taps_inside ? ArenaVector<AxisId>{c_outer, r, col, c_inner} : ArenaVector<AxisId>{r, col, c_outer, c_inner};
     }
     order.insert(order.end(), {n, oh, ow, vectors, lane});
     s.reorder(order);

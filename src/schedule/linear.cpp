@@ -9,9 +9,31 @@
 
 namespace tensmith {
 
+namespace {
+
+// Forms of axes stay far below 2^63 (read_check.h); data may wrap, as may the far end of a prefetch.
+int64_t wrap_mul(int64_t a, int64_t b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+}
+int64_t wrap_add(int64_t a, int64_t b, int64_t scale_b) {
+  return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(wrap_mul(b, scale_b)));
+}
+
+}  // namespace
+
 void LinearPool::clear() {
   atoms_.clear();
-  parts_.clear();
+  used_ = 0;
+}
+
+template <typename F>
+Linear LinearPool::pick(Linear a, int64_t constant, F&& coef_of) {
+  const uint32_t begin = room(a.count);
+  for (uint32_t i = 0; i < a.count; ++i) {
+    const LinearPart part = parts_[a.begin + i];
+    if (const int64_t coef = coef_of(part, i); coef != 0) parts_[used_++] = {part.atom, coef};
+  }
+  return {constant, begin, used_ - begin};
 }
 
 int32_t LinearPool::add_loop(Expr var, int64_t extent, int depth) {
@@ -49,16 +71,16 @@ int32_t LinearPool::add_opaque(Expr value) {
 
 Linear LinearPool::atom(int32_t id, int64_t coef) {
   if (coef == 0) return {};
-  parts_.push_back({id, coef});
-  return {0, static_cast<uint32_t>(parts_.size() - 1), 1};
+  const uint32_t begin = room(1);
+  parts_[used_++] = {id, coef};
+  return {0, begin, 1};
 }
 
 Linear LinearPool::add(Linear a, Linear b, int64_t scale_b) {
-  if (b.count == 0 || scale_b == 0) return {a.constant + b.constant * scale_b, a.begin, a.count};
-  if (a.count == 0 && scale_b == 1) return {a.constant + b.constant, b.begin, b.count};
-  const auto begin = static_cast<uint32_t>(parts_.size());
+  if (b.count == 0 || scale_b == 0) return {wrap_add(a.constant, b.constant, scale_b), a.begin, a.count};
+  if (a.count == 0 && scale_b == 1) return {wrap_add(a.constant, b.constant, 1), b.begin, b.count};
   // The operands lie in the same array, so that room is made before anything is read.
-  parts_.resize(begin + a.count + b.count);
+  const uint32_t begin = room(size_t{a.count} + b.count);
   const LinearPart* pa = parts_.data() + a.begin;
   const LinearPart* pb = parts_.data() + b.begin;
   const LinearPart* const ea = pa + a.count;
@@ -68,17 +90,16 @@ Linear LinearPool::add(Linear a, Linear b, int64_t scale_b) {
     if (pb == eb || (pa != ea && pa->atom < pb->atom)) {
       *out++ = *pa++;
     } else if (pa == ea || pb->atom < pa->atom) {
-      *out++ = {pb->atom, pb->coef * scale_b};
+      *out++ = {pb->atom, wrap_mul(pb->coef, scale_b)};
       ++pb;
     } else {
-      const int64_t coef = pa->coef + pb->coef * scale_b;
+      const int64_t coef = wrap_add(pa->coef, pb->coef, scale_b);
       if (coef != 0) *out++ = {pa->atom, coef};
       ++pa, ++pb;
     }
   }
-  const auto count = static_cast<uint32_t>(out - (parts_.data() + begin));
-  parts_.resize(begin + count);
-  return {a.constant + b.constant * scale_b, begin, count};
+  used_ = static_cast<uint32_t>(out - parts_.data());
+  return {wrap_add(a.constant, b.constant, scale_b), begin, used_ - begin};
 }
 
 Linear LinearPool::scale(Linear a, int64_t factor) { return factor == 1 ? a : add({}, a, factor); }
@@ -89,50 +110,62 @@ Linear LinearPool::expand(Linear a) {
     axes |= atoms_[parts_[a.begin + i].atom].kind == Kind::kAxis;
   }
   if (!axes) return a;
-  Linear out = constant(a.constant);
+  Linear out = pick(a, a.constant, [&](const LinearPart& part, uint32_t) {
+    return atoms_[part.atom].kind == Kind::kAxis ? 0 : part.coef;
+  });
   for (uint32_t i = 0; i < a.count; ++i) {
     const LinearPart part = parts_[a.begin + i];
     const Atom& n = atoms_[part.atom];
-    out = n.kind == Kind::kAxis ? add(out, n.form, part.coef) : add(out, atom(part.atom, part.coef));
+    if (n.kind == Kind::kAxis) out = add(out, n.form, part.coef);
   }
   return out;
 }
 
 LinearPool::Divided LinearPool::divide(Linear a, int64_t divisor) {
-  InlineVector<LinearPart, 12> sorted;
-  for (uint32_t i = 0; i < a.count; ++i) sorted.push_back(parts_[a.begin + i]);
-  auto magnitude = [](const LinearPart& p) { return p.coef < 0 ? -p.coef : p.coef; };
+  struct Ranked {
+    LinearPart part;
+    uint32_t place;  ///< in `a`
+    bool divides;
+    int64_t magnitude;
+  };
   // Those that the divisor divides come first, then large coefficients: the tail is what may be small.
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const LinearPart& x, const LinearPart& y) {
-    const bool dx = x.coef % divisor == 0;
-    const bool dy = y.coef % divisor == 0;
-    return dx != dy ? dx : magnitude(x) > magnitude(y);
-  });
+  auto before = [](const Ranked& x, const Ranked& y) {
+    return x.divides != y.divides ? x.divides : x.magnitude > y.magnitude;
+  };
+  InlineVector<Ranked, 12> sorted;
+  InlineVector<bool, 12> in_head;
+  for (uint32_t i = 0; i < a.count; ++i) {
+    const LinearPart part = parts_[a.begin + i];
+    const Ranked ranked = {part, i, part.coef % divisor == 0, part.coef < 0 ? -part.coef : part.coef};
+    in_head.push_back(false);
+    sorted.push_back(ranked);
+    size_t at = i;
+    for (; at > 0 && before(ranked, sorted[at - 1]); --at) sorted[at] = sorted[at - 1];
+    sorted[at] = ranked;
+  }
   int64_t g = divisor;
   for (size_t i = 0;; ++i) {
-    if (i > 0) g = std::gcd(g, sorted[i - 1].coef);
+    if (i > 0) g = std::gcd(g, sorted[i - 1].part.coef);
     Interval rest = {floor_mod(a.constant, g), 0};
     rest.hi = rest.lo;
     for (size_t k = i; k < sorted.size(); ++k) {
-      const Interval n = atoms_[sorted[k].atom].interval;
+      const Interval n = atoms_[sorted[k].part.atom].interval;
       if (n.hi >= kUnknown) {
         rest.hi = g;
         break;
       }
-      const int64_t c = sorted[k].coef;
+      const int64_t c = sorted[k].part.coef;
       rest.lo += c > 0 ? n.lo * c : n.hi * c;
       rest.hi += c > 0 ? n.hi * c : n.lo * c;
     }
     if (i < sorted.size() && (rest.lo < 0 || rest.hi >= g)) continue;
-    Divided out = {constant(floor_div(a.constant, g)), constant(floor_mod(a.constant, g)), g};
-    for (size_t k = 0; k < sorted.size(); ++k) {
-      const LinearPart part = sorted[k];
-      if (k < i) {
-        out.head = add(out.head, atom(part.atom, part.coef / g));
-      } else {
-        out.rest = add(out.rest, atom(part.atom, part.coef));
-      }
-    }
+    for (size_t k = 0; k < i; ++k) in_head[sorted[k].place] = true;
+    Divided out;
+    out.g = g;
+    out.head = pick(a, floor_div(a.constant, g),
+                    [&](const LinearPart& part, uint32_t place) { return in_head[place] ? part.coef / g : 0; });
+    out.rest = pick(a, floor_mod(a.constant, g),
+                    [&](const LinearPart& part, uint32_t place) { return in_head[place] ? 0 : part.coef; });
     return out;
   }
 }
@@ -166,16 +199,10 @@ Linear LinearPool::div(Linear a, int64_t divisor) {
   if (left == 1) return d.head;
   if (d.head.count == 0) return constant(floor_div(d.head.constant, left));
   // Multiples of what is left to divide by come out: (q*left + r) / left = q + r / left.
-  Linear whole = constant(floor_div(d.head.constant, left));
-  Linear part = constant(floor_mod(d.head.constant, left));
-  for (uint32_t i = 0; i < d.head.count; ++i) {
-    const LinearPart p = parts_[d.head.begin + i];
-    if (p.coef % left == 0) {
-      whole = add(whole, atom(p.atom, p.coef / left));
-    } else {
-      part = add(part, atom(p.atom, p.coef));
-    }
-  }
+  const Linear whole = pick(d.head, floor_div(d.head.constant, left),
+                            [&](const LinearPart& p, uint32_t) { return p.coef % left == 0 ? p.coef / left : 0; });
+  const Linear part = pick(d.head, floor_mod(d.head.constant, left),
+                           [&](const LinearPart& p, uint32_t) { return p.coef % left == 0 ? 0 : p.coef; });
   if (part.count == 0) return whole;
   const Interval values = interval(part);
   if (values.lo >= 0 && values.hi < left) return whole;
@@ -188,10 +215,7 @@ Linear LinearPool::mod(Linear a, int64_t divisor) {
   const int64_t left = divisor / d.g;
   Linear part = constant(floor_mod(d.head.constant, left));
   if (left > 1) {
-    for (uint32_t i = 0; i < d.head.count; ++i) {
-      const LinearPart p = parts_[d.head.begin + i];
-      if (p.coef % left != 0) part = add(part, atom(p.atom, p.coef));
-    }
+    part = pick(d.head, part.constant, [&](const LinearPart& p, uint32_t) { return p.coef % left == 0 ? 0 : p.coef; });
     const Interval values = interval(part);
     if (part.count > 0 && (values.lo < 0 || values.hi >= left)) part = atom(quotient_atom(Kind::kMod, part, left));
   }
@@ -206,7 +230,7 @@ Linear LinearPool::shift(Linear a, int32_t loop, int64_t distance) {
     const Atom n = atoms_[part.atom];
     if (part.atom == loop) {
       out = add(out, atom(part.atom, part.coef));
-      out.constant += part.coef * distance;
+      out.constant = wrap_add(out.constant, part.coef, distance);
     } else if (n.kind == Kind::kDiv || n.kind == Kind::kMod) {
       const Linear moved = shift(n.form, loop, distance);
       out = add(out, n.kind == Kind::kDiv ? div(moved, n.number) : mod(moved, n.number), part.coef);
@@ -237,6 +261,12 @@ Interval LinearPool::interval(Linear a) const {
     out.hi += part.coef > 0 ? n.hi * part.coef : n.lo * part.coef;
   }
   return out;
+}
+
+bool LinearPool::is_opaque(Linear a) const {
+  bool found = false;
+  for (const LinearPart& part : parts(a)) found |= atoms_[part.atom].kind == Kind::kOpaque;
+  return found;
 }
 
 int LinearPool::depth(Linear a) const {

@@ -61,6 +61,8 @@ class LinearPool {
   Linear mod(Linear a, int64_t divisor);
   /// Without axes: in terms of loops.
   Linear expand(Linear a);
+  /// Whether an atom is opaque.
+  bool is_opaque(Linear a) const;
   /// The form after `loop` went on by `distance`.
   Linear shift(Linear a, int32_t loop, int64_t distance);
   bool equal(Linear a, Linear b) const;
@@ -97,8 +99,19 @@ class LinearPool {
   Divided divide(Linear a, int64_t divisor);
   Expr atom_expr(int32_t id);
 
+  /// Makes room for parts and returns where they begin. What points into parts_ is not valid any more.
+  uint32_t room(size_t count) {
+    if (used_ + count > parts_.size()) [[unlikely]]
+      parts_.resize(2 * (used_ + count));
+    return used_;
+  }
+  /// The parts of `a` with the coefficients that coef_of(part, i) gives, without those that become 0.
+  template <typename F>
+  Linear pick(Linear a, int64_t constant, F&& coef_of);
+
   std::vector<Atom> atoms_;
-  std::vector<LinearPart> parts_;
+  std::vector<LinearPart> parts_;  ///< the first `used_`
+  uint32_t used_ = 0;
 };
 
 }  // namespace tensmith

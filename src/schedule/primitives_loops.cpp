@@ -113,7 +113,7 @@ void Schedule::reorder(std::span<const AxisId> order) {
     }
   }
   ScheduleStage& s = mut(id);
-  const std::vector<int16_t> before = s.leaves;
+  const ArenaVector<int16_t> before = s.leaves;
   size_t next = 0;
   for (int16_t& leaf : s.leaves) {
     const bool named = std::any_of(order.begin(), order.end(), [&](AxisId axis) { return axis.index == leaf; });
@@ -138,7 +138,7 @@ void Schedule::reorder(std::span<const AxisId> order) {
   if (const std::string problem = misplaced(id); !problem.empty()) {
     refuse(order[0], problem, "reorder before compute_at and prefetch");
   }
-  std::vector<int64_t> args = {static_cast<int64_t>(id)};
+  ArenaVector<int64_t> args = {static_cast<int64_t>(id)};
   for (AxisId axis : order) {
     args.push_back(axis.index);
   }

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "schedule/rewrite.h"
+#include "tensmith/ir/arith/inline_vector.h"
 #include "tensmith/schedule/schedule.h"
 
 /// The primitives that place stages and add new ones.
@@ -98,7 +100,7 @@ void Schedule::compute_inline(StageId id) {
     if (r.where == ScheduleStage::Where::kInlined || std::find(r.reads.begin(), r.reads.end(), id) == r.reads.end())
       continue;
     redefine(reader, rewrite_loads(r.tensor->body, tensor->buffer, [&](const Load& load) {
-               std::vector<Binding> bindings;
+               InlineVector<Binding, 8> bindings;
                for (size_t i = 0; i < tensor->axes.size(); ++i) {
                  bindings.push_back({tensor->axes[i].var, load.indices[i]});
                }
@@ -349,16 +351,17 @@ std::optional<std::string> layout_problem(std::span<const LayoutDim> layout, std
     }
   }
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    std::vector<LayoutDim> parts;
+    InlineVector<LayoutDim, 8> parts;
     for (const LayoutDim& dim : layout) {
       if (static_cast<size_t>(dim.axis) == axis) parts.push_back(dim);
     }
     if (parts.empty()) return fmt::format("dimension {} of the operand is left out", axis);
-    std::stable_sort(parts.begin(), parts.end(),
-                     [](const LayoutDim& a, const LayoutDim& b) { return a.divisor > b.divisor; });
+    std::sort(parts.begin(), parts.end(), [](const LayoutDim& a, const LayoutDim& b) { return a.divisor > b.divisor; });
     for (size_t i = 0; i < parts.size(); ++i) {
       if (i == 0 && parts[i].modulus != 0) return fmt::format("the outermost part of dimension {} has a modulus", axis);
-      if (i > 0 && parts[i].divisor * parts[i].modulus != parts[i - 1].divisor) {
+      int64_t product = 0;
+      if (i > 0 &&
+          (__builtin_mul_overflow(parts[i].divisor, parts[i].modulus, &product) || product != parts[i - 1].divisor)) {
         return fmt::format("the parts of dimension {} do not follow each other: divisor {} times modulus {} is not {}",
                            axis, parts[i].divisor, parts[i].modulus, parts[i - 1].divisor);
       }
@@ -391,7 +394,7 @@ StageId Schedule::layout_transform(StageId id, std::span<const LayoutDim> layout
   }
   if (when == PackWhen::kAhead && !s.input)
     fail(kThis, id, "only an input can be packed ahead", "use PackWhen::kInside");
-  std::vector<StageId> readers;
+  InlineVector<StageId, 8> readers;
   for (StageId reader : order_) {
     const ScheduleStage& r = stage(reader);
     if (r.where == ScheduleStage::Where::kInlined || std::find(r.reads.begin(), r.reads.end(), id) == r.reads.end())
@@ -407,11 +410,12 @@ StageId Schedule::layout_transform(StageId id, std::span<const LayoutDim> layout
   }
   if (readers.empty()) fail(kThis, id, "no stage reads it");
 
-  std::vector<Axis> axes;
-  std::vector<Expr> plain(shape.size());
-  std::vector<int64_t> packed_shape;
+  InlineVector<Axis, 8> axes;
+  InlineVector<Expr, 8> plain;
+  InlineVector<int64_t, 8> packed_shape;
+  for (size_t d = 0; d < shape.size(); ++d) plain.push_back({});
   for (const LayoutDim& dim : layout) {
-    const int64_t parts = (shape[dim.axis] + dim.divisor - 1) / dim.divisor;
+    const int64_t parts = shape[dim.axis] / dim.divisor + (shape[dim.axis] % dim.divisor != 0);
     std::string hint =
         source.is_placeholder() ? "d" + std::to_string(dim.axis) : std::string(source.axes[dim.axis].var->name);
     if (dim.divisor > 1 || dim.modulus != 0) hint += dim.divisor > 1 ? 'o' : 'i';
@@ -420,6 +424,13 @@ StageId Schedule::layout_transform(StageId id, std::span<const LayoutDim> layout
     packed_shape.push_back(axis.extent);
     const Expr part = Expr(axis.var) * dim.divisor;
     plain[dim.axis] = plain[dim.axis] ? plain[dim.axis] + part : part;
+  }
+  int64_t bytes = source.buffer->type.element_bytes();
+  for (int64_t extent : packed_shape) {
+    // Indices of a padded operand stay below 2^60, as those of any definition.
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes) || bytes > INT64_MAX / 8) {
+      fail(kThis, id, fmt::format("the packed shape [{}] is too large to be addressed", fmt::join(packed_shape, ", ")));
+    }
   }
   Expr in_range;
   for (size_t i = 0; i < shape.size(); ++i) {
@@ -433,14 +444,14 @@ StageId Schedule::layout_transform(StageId id, std::span<const LayoutDim> layout
   }
   TensorNode packed;
   packed.buffer = new_buffer(source.buffer->name, "packed", source.buffer->type, packed_shape);
-  packed.axes = make_array(axes);
+  packed.axes = make_array(std::span<const Axis>(axes));
   packed.body = make_load(source.buffer, plain);
   if (in_range) packed.body = make_select(in_range, packed.body, make_const(source.buffer->type, 0));
   packed.inputs = make_array({s.tensor});
   const StageId pack = add_stage(Tensor(make_node<TensorNode>(packed)), order_position(id) + 1, MemoryScope::kGlobal);
   for (StageId reader : readers) {
     redefine(reader, rewrite_loads(stage(reader).tensor->body, source.buffer, [&](const Load& load) {
-               std::vector<Expr> indices;
+               InlineVector<Expr, 8> indices;
                for (const LayoutDim& dim : layout) {
                  const Expr part = load.indices[dim.axis] / dim.divisor;
                  indices.push_back(dim.modulus != 0 ? part % dim.modulus : part);

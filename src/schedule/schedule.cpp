@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tensmith/ir/arith/inline_vector.h"
 #include "tensmith/ir/visit.h"
 
 namespace tensmith {
@@ -46,6 +47,7 @@ Schedule::Schedule(const Program& program) : program_(std::make_shared<const Pro
     return id;
   };
   stages_.reserve(program.inputs.size() + program.stages.size() + 4);
+  trace_.reserve(256);
   for (Tensor input : program.inputs) {
     inputs_.push_back(add(input));
   }
@@ -365,7 +367,7 @@ StageId Schedule::add_stage(Tensor tensor, int position, MemoryScope scope) {
     s.leaves.push_back(static_cast<int16_t>(i));
   }
   order_.insert(order_.begin() + position, id);
-  set_reads(s);
+  set_reads(s, tensor->body);
   return id;
 }
 
@@ -386,10 +388,10 @@ Buffer Schedule::new_buffer(std::string_view base, std::string_view suffix, Data
   return make_buffer(text, type, shape);
 }
 
-void Schedule::set_reads(ScheduleStage& s) const {
+void Schedule::set_reads(ScheduleStage& s, Expr body) const {
   s.reads.clear();
-  if (s.tensor->is_placeholder()) return;
-  walk(s.tensor->body, [&](Expr e) {
+  if (!body) return;
+  walk(body, [&](Expr e) {
     const auto* load = e.as<Load>();
     if (load == nullptr) return;
     for (size_t i = 0; i < stages_.size(); ++i) {
@@ -408,13 +410,12 @@ void Schedule::redefine(StageId id, Expr body) {
   node.body = body;
   const auto* reduce = body.as<Reduce>();
   node.reduce = reduce != nullptr ? reduce->axes : Array<ReduceAxis>();
-  s.tensor = Tensor(make_node<TensorNode>(node));
-  set_reads(s);
-  std::vector<Tensor> inputs;
+  set_reads(s, body);
+  InlineVector<Tensor, 8> inputs;
   for (StageId read : s.reads) {
     inputs.push_back(tensor(read));
   }
-  node.inputs = make_array(inputs);
+  node.inputs = make_array(std::span<const Tensor>(inputs));
   s.tensor = Tensor(make_node<TensorNode>(node));
 }
 

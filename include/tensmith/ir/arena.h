@@ -63,16 +63,22 @@ class Arena {
   size_t capacity() const { return capacity_; }
 
   /// The arena of the innermost ArenaScope of this thread, or the process-lifetime one.
-  static Arena& current();
+  static Arena& current() {
+    if (current_ == nullptr) [[unlikely]] use_process_arena();
+    return *current_;
+  }
 
  private:
   friend class ArenaScope;
+  friend struct ArenaLease;
   struct Chunk {
     std::unique_ptr<std::byte[]> memory;
     size_t size;
   };
   void* allocate_slow(size_t bytes, size_t align);
+  static void use_process_arena();
 
+  static constinit thread_local Arena* current_;
   uintptr_t cursor_ = 0;
   uintptr_t limit_ = 0;
   size_t next_chunk_ = 0;
@@ -131,6 +137,20 @@ template <typename T>
 Array<T> make_array(std::initializer_list<T> items) {
   return make_array(std::span<const T>(items.begin(), items.size()));
 }
+
+/// Gets memory from the current arena and never gives any back: for lists that live as long as the nodes around them.
+template <typename T>
+struct ArenaAllocator {
+  using value_type = T;
+  ArenaAllocator() = default;
+  template <typename U>
+  ArenaAllocator(const ArenaAllocator<U>&) {}  // NOLINT: allocators of all types are one
+  T* allocate(size_t n) { return static_cast<T*>(Arena::current().allocate(n * sizeof(T), alignof(T))); }
+  void deallocate(T*, size_t) {}
+  bool operator==(const ArenaAllocator&) const = default;
+};
+template <typename T>
+using ArenaVector = std::vector<T, ArenaAllocator<T>>;
 
 /// Copies `text` into the current arena.
 std::string_view arena_string(std::string_view text);

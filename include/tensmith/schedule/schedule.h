@@ -107,14 +107,14 @@ struct SchedulePrefetch {
   int locality = 3;
 };
 
-/// One operation of a schedule, or an input of the program.
+/// One operation of a schedule, or an input of the program. Its lists live in the arena, as its definition does.
 struct ScheduleStage {
   enum class Where : uint8_t { kRoot, kInlined, kAt };
   Tensor tensor;                   ///< current definition; its buffer stays the stage's identity
-  std::vector<ScheduleAxis> axes;  ///< the dimensions first, then the reduction axes, then those made by primitives
-  std::vector<int16_t> leaves;     ///< the loops, outermost first
-  std::vector<StageId> reads;      ///< in order of first appearance in the body
-  std::vector<SchedulePrefetch> prefetches;
+  ArenaVector<ScheduleAxis> axes;  ///< the dimensions first, then the reduction axes, then those made by primitives
+  ArenaVector<int16_t> leaves;     ///< the loops, outermost first
+  ArenaVector<StageId> reads;      ///< in order of first appearance in the body
+  ArenaVector<SchedulePrefetch> prefetches;
   Where where = Where::kRoot;
   AxisId at;  ///< with kAt: computed at the start of each iteration of this loop
   MemoryScope scope = MemoryScope::kGlobal;
@@ -340,17 +340,17 @@ class Schedule {
   StageId add_stage(Tensor tensor, int order_position, MemoryScope scope);
   Buffer new_buffer(std::string_view base, std::string_view suffix, DataType type,
                     std::span<const int64_t> shape) const;
-  void set_reads(ScheduleStage& stage) const;
+  void set_reads(ScheduleStage& stage, Expr body) const;
   void redefine(StageId stage, Expr body);
   void record(Primitive primitive, std::initializer_list<int64_t> args);
   void record(Primitive primitive, std::span<const int64_t> args);
 
   std::shared_ptr<const Program> program_;
-  std::vector<ScheduleStage> stages_;
-  std::vector<StageId> order_;
-  std::vector<StageId> inputs_;
-  std::vector<StageId> outputs_;
-  std::vector<int64_t> trace_;
+  ArenaVector<ScheduleStage> stages_;
+  ArenaVector<StageId> order_;
+  ArenaVector<StageId> inputs_;
+  ArenaVector<StageId> outputs_;
+  ArenaVector<int64_t> trace_;
 };
 
 /// An axis named by its id or, for an axis of the definition, by the Axis it was written with.
