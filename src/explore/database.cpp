@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
@@ -14,7 +16,9 @@
 #include "tensmith/support/error.h"
 #include "tensmith/support/fd.h"
 #include "tensmith/support/file.h"
+#include "tensmith/support/hash.h"
 #include "tensmith/support/log.h"
+#include "tensmith/support/strings.h"
 
 namespace tensmith {
 namespace fs = std::filesystem;
@@ -67,6 +71,7 @@ Database::Database(fs::path path, Missing missing) : path_(std::move(path)) {
   std::error_code ignored;
   if (missing == Missing::kIsEmpty && !fs::exists(path_, ignored)) return;
   text_ = read_file(path_);
+  read_ = text_.size();
   size_t first_damaged = 0;
   std::string first_reason;
   size_t number = 0;
@@ -154,6 +159,7 @@ void Database::add(std::span<const Record> records) {
   for (const Record& record : records) {
     added_.push_back(encode_record(record));
     remember(summary_of(head_of(record)), added_.back());
+    own_.insert(hash_bytes(added_.back()));
     if (!block.empty()) block += '\n';
     block += added_.back();
   }
@@ -201,12 +207,40 @@ size_t Database::add_lines(const std::vector<std::string_view>& lines) {
       continue;
     }
     ++count;
+    own_.insert(hash_bytes(line));
     if (!block.empty()) block += '\n';
     block += line;
     if (block.size() >= kAppendBytes) flush();
   }
   flush();
   return count;
+}
+
+std::vector<Record> Database::news(const RecordKey& key) {
+  std::vector<Record> found;
+  std::ifstream in(path_, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(read_));
+  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  // A line without its end is being written.
+  text.resize(text.rfind('\n') + 1);
+  read_ += text.size();
+  for (std::string_view line : split_string(text, '\n')) {
+    if (line.empty()) continue;
+    if (const auto ours = own_.find(hash_bytes(line)); ours != own_.end()) {
+      own_.erase(ours);
+      continue;
+    }
+    added_.emplace_back(line);
+    std::string why;
+    if (!index_line(added_.back(), 0, why)) {
+      added_.pop_back();
+      ++damaged_lines_;
+      continue;
+    }
+    std::optional<Record> record = decode(entries_.back());
+    if (record && record->key == key) found.push_back(std::move(*record));
+  }
+  return found;
 }
 
 std::vector<RecordKey> Database::keys() const {

@@ -37,12 +37,20 @@ class Tuner {
   }
 
  private:
-  /// Records as the rest of the run sees them, and the configs they are of.
   void load_history() {
+    absorb(task_.history);
+    if (result_.ignored_history > 0) {
+      log_warning("{} earlier record{} of another version of the search space {} not used", result_.ignored_history,
+                  result_.ignored_history == 1 ? "" : "s", result_.ignored_history == 1 ? "is" : "are");
+    }
+  }
+
+  /// Takes in records that this run did not make.
+  void absorb(const std::vector<Record>& records) {
     std::vector<Observation> known;
-    const std::vector<bool> partial = of_partial_comparison(task_.history);
-    for (size_t i = 0; i < task_.history.size(); ++i) {
-      const Record& record = task_.history[i];
+    const std::vector<bool> partial = of_partial_comparison(records);
+    for (size_t i = 0; i < records.size(); ++i) {
+      const Record& record = records[i];
       if (partial[i]) continue;
       std::optional<Config> config = config_of(record);
       if (!config) {
@@ -60,10 +68,6 @@ class Tuner {
       known.push_back(std::move(observation));
       seen_.insert(space_.index_of(known.back().config));
     }
-    if (result_.ignored_history > 0) {
-      log_warning("{} earlier record{} of another version of the search space {} not used", result_.ignored_history,
-                  result_.ignored_history == 1 ? "" : "s", result_.ignored_history == 1 ? "is" : "are");
-    }
     if (!known.empty()) strategy_.update(known);
   }
 
@@ -78,6 +82,8 @@ class Tuner {
 
   void search() {
     while (true) {
+      // Another run of the same key may share the work.
+      if (sink_ != nullptr) absorb(sink_->news(base_.key));
       if (!result_.store_error.empty()) return finish(TuneEnd::kStoreFailed);
       if (result_.trials >= options_.trials) return finish(TuneEnd::kTrialsDone);
       if (interrupted()) return finish(TuneEnd::kInterrupted);

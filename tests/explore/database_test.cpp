@@ -217,6 +217,31 @@ TEST_F(DatabaseTest, LookupTellsTheNearest) {
   contains(lookup.note, "the nearest is for conv2d:n=1,c=128");
 }
 
+TEST_F(DatabaseTest, NewsAreWhatOthersAppended) {
+  write({make_record("a", 1.0)});
+  Database one(path()), two(path());
+  one.add(make_record("a", 2.0));
+  two.add(make_record("a", 3.0));
+  two.add(make_record("b", 4.0));
+  one.add(make_record("a", 5.0));
+  append_line(path(), "{damaged");
+  const auto times = [&](Database& database) {
+    std::vector<double> all;
+    for (const Record& record : database.news(make_record("a", 1.0).key)) all.push_back(record.min_seconds());
+    return all;
+  };
+  EXPECT_EQ(times(one), std::vector<double>{3.0});
+  EXPECT_EQ(times(one), std::vector<double>{});
+  EXPECT_EQ(times(two), (std::vector<double>{2.0, 5.0}));
+  EXPECT_EQ(one.size(), 5u);
+  EXPECT_EQ(one.damaged_lines(), 1u);
+  EXPECT_EQ(one.records(make_record("a", 1.0).key).size(), 4u);
+  // What is being written is left for the next time.
+  const std::string text = read_file(path());
+  write_file(path(), text + export_records(one, ExportFormat::kJsonLines).substr(0, 100));
+  EXPECT_EQ(times(two), std::vector<double>{});
+}
+
 TEST_F(DatabaseTest, LookupGoesOnToARecordThatCanBeUsed) {
   write({make_record("conv2d:n=1,c=64", 0.5), make_record("conv2d:n=1,c=512", 2.0),
          make_record("conv2d:n=1,c=128", 3.0)});

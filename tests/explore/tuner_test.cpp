@@ -5,6 +5,7 @@
 #include <chrono>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "explore/fake_measurer.h"
 #include "explore/records.h"
@@ -29,7 +30,9 @@ class MemorySink final : public RecordSink {
     records.insert(records.end(), added.begin(), added.end());
     if (static_cast<int>(records.size()) >= fail_at) throw WorkError("cannot append to db: No space left", "free some");
   }
+  std::vector<Record> news(const RecordKey&) override { return std::exchange(others, {}); }
   std::vector<Record> records;
+  std::vector<Record> others;
   int fail_at = 1 << 30;
 };
 
@@ -174,6 +177,22 @@ TEST_F(TunerTest, MoreTrialsGoOnFromTheRecords) {
   for (const Config& config : second.measured) {
     EXPECT_EQ(std::count(first.measured.begin(), first.measured.end(), config), 0);
   }
+}
+
+TEST_F(TunerTest, WhatAnotherRunStoresMeanwhileIsNotDoneAgain) {
+  MemorySink theirs;
+  FakeMeasurer other(time_of);
+  run(other, &theirs);
+  MemorySink sink;
+  FakeMeasurer measurer(time_of);
+  measurer.after_trial = [&] {
+    if (measurer.measured.size() == 4) sink.others = theirs.records;
+  };
+  const TuneResult result = run(measurer, &sink, 6);
+  EXPECT_EQ(measurer.measured.size(), 4u);
+  EXPECT_EQ(result.trials, 44);
+  EXPECT_EQ(measurer.comparisons, 0);
+  EXPECT_TRUE(result.best->confirmed);
 }
 
 TEST_F(TunerTest, AComparisonStoredInPartIsRepeated) {

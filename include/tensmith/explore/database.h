@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "tensmith/explore/record.h"
@@ -35,8 +36,8 @@ std::optional<double> workload_distance(std::string_view a, std::string_view b);
 /// A file of records, one JSON line each, that is only ever appended to; several processes may append at once.
 ///
 /// Opening reads only the head of each line, so 100,000 records open in a fraction of a second; a record is parsed when
-/// asked for. Damaged lines, anywhere, are skipped and counted, and a warning tells of them. Records that other
-/// processes append after the opening are not seen. Use from one thread.
+/// asked for. Damaged lines, anywhere, are skipped and counted, and a warning tells of them. What other
+/// processes append after the opening is seen by `news` alone. Use from one thread.
 class Database : public RecordSink {
  public:
   enum class Missing : uint8_t { kIsError, kIsEmpty };
@@ -63,6 +64,9 @@ class Database : public RecordSink {
   /// in memory.
   void add(std::span<const Record> records) override;
   using RecordSink::add;
+  /// Reads what others have appended since the opening or the last call. Throws WorkError as the constructor does for a
+  /// newer version.
+  std::vector<Record> news(const RecordKey& key) override;
 
   /// Distinct keys in the order of their first record.
   std::vector<RecordKey> keys() const;
@@ -105,6 +109,9 @@ class Database : public RecordSink {
   std::filesystem::path path_;
   std::string text_;               ///< the file as it was opened; entries point into it
   std::deque<std::string> added_;  ///< lines added since
+  size_t read_ = 0;                ///< bytes of the file that have been read
+  /// Hashes of lines of ours that the file holds beyond those bytes.
+  std::unordered_multiset<uint64_t> own_;
   mutable std::vector<Entry> entries_;
   std::vector<uint64_t> hashes_;  ///< distinct key hashes in order of appearance
   std::unordered_map<uint64_t, std::vector<uint32_t>> by_hash_;

@@ -82,6 +82,8 @@ class RecordSink {
   /// have been kept elsewhere then, as the error tells.
   virtual void add(std::span<const Record> records) = 0;
   void add(const Record& record) { add({&record, 1}); }
+  /// Records of the key that others have stored since the last call; none where there are no others.
+  virtual std::vector<Record> news(const RecordKey&) { return {}; }
 };
 
 /// The record that a key's user should get, given all records of the key, oldest first.
