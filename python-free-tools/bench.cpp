@@ -1,12 +1,16 @@
 #include <algorithm>
+#include <array>
 #include <functional>
-#include <iostream>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "options.h"
+#include "output.h"
 #include "peak.h"
 #include "peer.h"
 #include "table.h"
@@ -16,12 +20,21 @@
 #include "tensmith/support/log.h"
 #include "tensmith/support/stats.h"
 #include "tensmith/support/strings.h"
-#include "tensmith/support/sysinfo.h"
 #include "verbs.h"
 #include "workloads.h"
 
 namespace tensmith::cli {
 namespace {
+
+constexpr std::array<std::string_view, 3> kLibraries = {"onednn", "openblas", "eigen"};
+
+/// What --against names.
+struct Rival {
+  enum class Kind { kLibrary, kConfig, kDatabase };
+  Kind kind = Kind::kLibrary;
+  std::string name;   ///< as it was written
+  std::string which;  ///< the library, the config (an index or default) or the file
+};
 
 struct Options {
   WorkloadOptions workloads;
@@ -37,6 +50,7 @@ struct Options {
 struct Series {
   std::string name;
   std::string description;
+  std::string lost;             ///< why there are fewer rounds than asked for; empty when there are not
   std::vector<double> minimum;  ///< per round
   std::vector<double> median;
 
@@ -53,7 +67,9 @@ struct Outcome {
   double flops = 0;
   Series ours;
   std::vector<Series> peers;
+  DataType type;
   std::string skipped;
+  std::string error;  ///< why it could not be timed
 };
 
 double ratio(const Series& peer, const Series& ours) { return stats::min(peer.minimum) / stats::min(ours.minimum); }
@@ -66,11 +82,31 @@ double ratio_median(const Series& peer, const Series& ours) {
   return stats::median(ratios);
 }
 
-/// The cores of the operator: the last ones, as LocalMeasurer takes them.
-std::vector<int> operator_cpus(int threads) {
-  std::vector<int> cores = allowed_physical_cores();
-  const auto count = std::min<size_t>(static_cast<size_t>(threads), cores.size());
-  return {cores.end() - static_cast<std::ptrdiff_t>(count), cores.end()};
+std::vector<Rival> parse_rivals(const std::string& text) {
+  std::vector<Rival> rivals;
+  if (text.empty()) {
+    return rivals;
+  }
+  for (std::string_view part : split_string(text, ',')) {
+    Rival rival{Rival::Kind::kLibrary, std::string(part), std::string(part)};
+    bool known = std::find(kLibraries.begin(), kLibraries.end(), part) != kLibraries.end();
+    if (part.starts_with("config:")) {
+      rival.kind = Rival::Kind::kConfig;
+      rival.which = part.substr(7);
+      known = rival.which == "default" || parse_int64(rival.which).value_or(-1) >= 0;
+    } else if (part.starts_with("db:")) {
+      rival.kind = Rival::Kind::kDatabase;
+      rival.which = part.substr(3);
+      known = !rival.which.empty();
+    }
+    if (!known) {
+      throw UserError(
+          fmt::format("--against: '{}' is not known", part),
+          fmt::format("there are {}, config:INDEX, config:default and db:FILE", fmt::join(kLibraries, ", ")));
+    }
+    rivals.push_back(std::move(rival));
+  }
+  return rivals;
 }
 
 PeerRound timed(LocalMeasurer::Session& session, double min_seconds) {
@@ -84,38 +120,33 @@ struct Contender {
   std::function<PeerRound(double min_seconds)> run;
 };
 
-/// `name`: a peer library, config:WHICH (another config of the same space) or db:FILE (the best of another database).
-Contender make_contender(const std::string& name, const Options& options, const NamedWorkload& named, const Task& task,
+Contender make_contender(const Rival& rival, const Options& options, const NamedWorkload& named, const Task& task,
                          LocalMeasurer& measurer) {
-  const bool other_config = name.starts_with("config:");
-  if (other_config || name.starts_with("db:")) {
-    ChosenConfig chosen;
-    if (other_config) {
-      chosen = choose_config(task, nullptr, name.substr(7), options.flush);
-    } else {
-      const Database other(name.substr(3));
-      chosen = choose_config(task, &other, "best", options.flush);
-    }
-    const std::shared_ptr<LocalMeasurer::Session> session = measurer.open(chosen.config);
-    return {fmt::format("config {} of the same space ({})", task.space.index_of(chosen.config), to_string(chosen.source)),
-            [session](double min_seconds) { return timed(*session, min_seconds); }};
+  if (rival.kind == Rival::Kind::kLibrary) {
+    const int threads = thread_count(options.workloads);
+    const auto peer =
+        std::make_shared<Peer>(rival.which, named.workload, threads, operator_cpus(threads), options.flush);
+    return {peer->description(), [peer](double min_seconds) { return peer->run(min_seconds); }};
   }
-  const int threads = thread_count(options.workloads);
-  const auto peer = std::make_shared<Peer>(name, named.workload, threads, operator_cpus(threads), options.flush);
-  return {peer->description(), [peer](double min_seconds) { return peer->run(min_seconds); }};
+  ChosenConfig chosen;
+  if (rival.kind == Rival::Kind::kConfig) {
+    chosen = choose_config(task, nullptr, rival.which, options.flush);
+  } else {
+    const Database other(rival.which);
+    chosen = choose_config(task, &other, "best", options.flush);
+  }
+  const std::shared_ptr<LocalMeasurer::Session> session = measurer.open(chosen.config);
+  return {fmt::format("config {} of the same space ({})", task.space.index_of(chosen.config), to_string(chosen.source)),
+          [session](double min_seconds) { return timed(*session, min_seconds); }};
 }
 
-Outcome bench_one(const Options& options, const NamedWorkload& named, const Database* database) {
-  Outcome outcome;
-  outcome.name = named.name;
-  outcome.workload = to_string(named.workload);
-  if (const std::optional<std::string> nothing = nothing_to_do(named.workload)) {
-    outcome.skipped = *nothing;
-    return outcome;
-  }
+void bench_one(const Options& options, const NamedWorkload& named, const std::vector<Rival>& rivals,
+               const Database* database, Outcome& outcome) {
   const int threads = thread_count(options.workloads);
   const TaskAndProgram made = make_task_and_program(named.spec, options.workloads.target, threads);
+  require_memory(made.program);
   outcome.flops = made.task.flops;
+  outcome.type = output_type(made.program);
   outcome.config = choose_config(made.task, database, options.config, options.flush);
   if (!outcome.config.note.empty()) {
     log_warning("{}: {}", named.name, outcome.config.note);
@@ -127,20 +158,29 @@ Outcome bench_one(const Options& options, const NamedWorkload& named, const Data
   const std::unique_ptr<LocalMeasurer::Session> session = measurer.open(outcome.config.config);
 
   std::vector<Contender> contenders;
-  for (std::string_view name :
-       options.against.empty() ? std::vector<std::string_view>() : split_string(options.against, ',')) {
+  for (const Rival& rival : rivals) {
     try {
-      contenders.push_back(make_contender(std::string(name), options, named, made.task, measurer));
-      outcome.peers.push_back({std::string(name), contenders.back().description, {}, {}});
+      contenders.push_back(make_contender(rival, options, named, made.task, measurer));
+      outcome.peers.push_back({rival.name, contenders.back().description, {}, {}, {}});
     } catch (const WorkError& e) {
-      log_warning("{}: {} is left out: {}", named.name, name, e.what());
+      log_warning("{}: {} is left out: {}", named.name, rival.name, e.what());
     }
   }
   for (int round = 0; round < options.rounds; ++round) {
     outcome.ours.add(timed(*session, options.min_seconds));
-    for (size_t i = 0; i < contenders.size(); ++i) outcome.peers[i].add(contenders[i].run(options.min_seconds));
+    for (size_t i = 0; i < contenders.size(); ++i) {
+      Series& peer = outcome.peers[i];
+      if (!peer.lost.empty()) {
+        continue;
+      }
+      try {
+        peer.add(contenders[i].run(options.min_seconds));
+      } catch (const WorkError& e) {
+        peer.lost = fmt::format("lost in round {}: {}", round + 1, e.what());
+        contenders[i].run = nullptr;  // what is left of it takes no more time
+      }
+    }
   }
-  return outcome;
 }
 
 nlohmann::json to_json(const Outcome& o, const Options& options) {
@@ -150,17 +190,28 @@ nlohmann::json to_json(const Outcome& o, const Options& options) {
     out["note"] = "nothing to time: " + o.skipped;
     return out;
   }
+  if (!o.error.empty()) {
+    out["error"] = o.error;
+  }
+  if (o.ours.minimum.empty()) {
+    return out;
+  }
   out["source"] = to_string(o.config.source);
   out["ours"] = {{"gflops", gflops(o.flops, stats::min(o.ours.minimum))},
                  {"seconds_min", stats::min(o.ours.minimum)},
                  {"seconds_median", stats::median(o.ours.median)}};
   nlohmann::json peers = nlohmann::json::object();
   for (const Series& peer : o.peers) {
-    peers[peer.name] = {{"gflops", gflops(o.flops, stats::min(peer.minimum))},
-                        {"ratio", ratio(peer, o.ours)},
-                        {"ratio_median", ratio_median(peer, o.ours)},
-                        {"rounds", peer.minimum.size()},
-                        {"kernel", peer.description}};
+    nlohmann::json& entry = peers[peer.name];
+    entry = {{"rounds", peer.minimum.size()}, {"kernel", peer.description}};
+    if (!peer.lost.empty()) {
+      entry["error"] = peer.lost;
+    }
+    if (!peer.minimum.empty()) {
+      entry["gflops"] = gflops(o.flops, stats::min(peer.minimum));
+      entry["ratio"] = ratio(peer, o.ours);
+      entry["ratio_median"] = ratio_median(peer, o.ours);
+    }
   }
   out["peers"] = peers;
   return out;
@@ -169,42 +220,47 @@ nlohmann::json to_json(const Outcome& o, const Options& options) {
 void print_table(const std::vector<Outcome>& outcomes, const Options& options) {
   const Target target = parse_target(options.workloads.target);
   const int threads = thread_count(options.workloads);
-  const double peak = measured_peak_gflops(target, threads);
+  Peaks peaks(target, threads);
   Table table({"workload", "config", "GFLOP/s", "% of peak", "peer", "its GFLOP/s", "ratio", "ratio_median"});
-  std::vector<std::string> kernels;
+  std::set<std::string> kernels;
+  bool any = false;
   for (const Outcome& o : outcomes) {
-    if (!o.skipped.empty()) {
+    if (o.ours.minimum.empty()) {
       continue;
     }
+    any = true;
     const double ours = gflops(o.flops, stats::min(o.ours.minimum));
-    std::vector<std::string> row{o.name, std::string(to_string(o.config.source)), fmt::format("{:.1f}", ours),
-                                 fmt::format("{:.0f}", 100 * ours / peak)};
+    const std::vector<std::string> row{o.name, std::string(to_string(o.config.source)), fmt::format("{:.1f}", ours),
+                                       peaks.percent(ours, o.type)};
+    const auto add = [&](const std::vector<std::string>& rest) {
+      std::vector<std::string> full = row;
+      full.insert(full.end(), rest.begin(), rest.end());
+      table.add(full);
+    };
     if (o.peers.empty()) {
-      row.insert(row.end(), {"-", "-", "-", "-"});
-      table.add(row);
+      add({"-", "-", "-", "-"});
     }
     for (const Series& peer : o.peers) {
-      std::vector<std::string> full = row;
-      full.insert(full.end(),
-                  {peer.name, fmt::format("{:.1f}", gflops(o.flops, stats::min(peer.minimum))),
-                   fmt::format("{:.3f}", ratio(peer, o.ours)), fmt::format("{:.3f}", ratio_median(peer, o.ours))});
-      table.add(full);
-      kernels.push_back(fmt::format("{}: {}", peer.name, peer.description));
+      if (peer.minimum.empty()) {
+        add({peer.name, "lost", "-", "-"});
+      } else {
+        add({peer.name + (peer.lost.empty() ? "" : " (lost)"),
+             fmt::format("{:.1f}", gflops(o.flops, stats::min(peer.minimum))),
+             fmt::format("{:.3f}", ratio(peer, o.ours)), fmt::format("{:.3f}", ratio_median(peer, o.ours))});
+      }
+      kernels.insert(fmt::format("{}: {}\n", peer.name, peer.description));
     }
   }
-  std::sort(kernels.begin(), kernels.end());
-  kernels.erase(std::unique(kernels.begin(), kernels.end()), kernels.end());
-  fmt::print(
-      "{}ratio: peer's minimum / our minimum over {} interleaved rounds; above 1 we are faster\nmeasured peak: {:.1f} "
-      "GFLOP/s\n",
-      table.text(), options.rounds, peak);
-  for (const std::string& kernel : kernels) {
-    fmt::print("{}\n", kernel);
+  if (any) {
+    emit_text(
+        fmt::format("{}ratio: peer's minimum / our minimum over {} interleaved rounds; above 1 we are faster\n{}{}",
+                    table.text(), options.rounds, peaks.text(), fmt::join(kernels, "")));
   }
 }
 
 void run(const Options& options) {
   const std::vector<NamedWorkload> named = resolve(options.workloads);
+  const std::vector<Rival> rivals = parse_rivals(options.against);
   const Target target = parse_target(options.workloads.target);
   std::string why;
   if (!runs_on_host(target, &why)) {
@@ -215,18 +271,38 @@ void run(const Options& options) {
     database = std::make_unique<Database>(options.workloads.db);
   }
   std::vector<Outcome> outcomes;
+  std::vector<std::string> failures;
   for (const NamedWorkload& workload : named) {
-    outcomes.push_back(bench_one(options, workload, database.get()));
-    if (!outcomes.back().skipped.empty()) {
-      fmt::print(stderr, "tensmith: {}: nothing to time: {}\n", workload.name, outcomes.back().skipped);
+    Outcome& outcome = outcomes.emplace_back();
+    outcome.name = workload.name;
+    outcome.workload = to_string(workload.workload);
+    if (const std::optional<std::string> nothing = nothing_to_schedule(workload.workload)) {
+      outcome.skipped = *nothing;
+      print_stderr(fmt::format("tensmith: {}: nothing to time: {}\n", workload.name, *nothing));
+      continue;
+    }
+    try {
+      bench_one(options, workload, rivals, database.get(), outcome);
+    } catch (const UserError&) {
+      throw;
+    } catch (const std::exception& e) {
+      outcome.error = error_text(e);
+      failures.push_back(fmt::format("{}: {}", outcome.name, outcome.error));
+    }
+    for (const Series& peer : outcome.peers) {
+      if (!peer.lost.empty()) failures.push_back(fmt::format("{}: {} was {}", outcome.name, peer.name, peer.lost));
     }
   }
   if (options.json) {
     nlohmann::json results = nlohmann::json::array();
     for (const Outcome& o : outcomes) results.push_back(to_json(o, options));
-    std::cout << nlohmann::json{{"results", results}}.dump() << "\n";
+    emit_result({{"results", results}});
   } else {
     print_table(outcomes, options);
+  }
+  if (!failures.empty()) {
+    for (size_t i = 0; i + 1 < failures.size(); ++i) print_error(failures[i]);
+    throw WorkError(failures.back());
   }
 }
 
@@ -236,14 +312,13 @@ void add_bench(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("bench", "time tuned programs, interleaved with other libraries");
   options->workloads.add_to(*verb, true);
-  verb->add_option("--against", options->against, "comma-separated: onednn, openblas, eigen, config:INDEX, config:default, db:FILE (its best)");
+  verb->add_option("--against", options->against,
+                   "comma-separated: onednn, openblas, eigen, config:INDEX, config:default, db:FILE (its best)");
   verb->add_option("--config", options->config, "best, default or an index")->capture_default_str();
   verb->add_option("--rounds", options->rounds, "interleaved rounds")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000));
-  verb->add_option("--min-seconds", options->min_seconds, "time of a round")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  seconds_option(*verb, "--min-seconds", options->min_seconds, "time of a round");
   verb->add_flag("--flush", options->flush, "operands are in no cache when a repetition starts");
   verb->add_flag("--json", options->json, "one JSON object on standard output");
   verb->callback([options] { run(*options); });

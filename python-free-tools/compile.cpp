@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <iostream>
 #include <memory>
 #include <set>
 
@@ -9,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "output.h"
 #include "tensmith/codegen/artifact.h"
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
@@ -58,7 +58,7 @@ void run(const Options& options) {
     throw UserError("compile takes one workload", "run it once for each");
   }
   const NamedWorkload& named = all.front();
-  if (const std::optional<std::string> nothing = nothing_to_do(named.workload)) {
+  if (const std::optional<std::string> nothing = nothing_to_schedule(named.workload)) {
     throw UserError(fmt::format("{}: nothing to compile: {}", named.name, *nothing), "give positive extents");
   }
   const std::set<std::string> forms = parse_forms(options.emit);
@@ -114,16 +114,12 @@ void run(const Options& options) {
     written.push_back(path.string());
   }
   if (options.json) {
-    std::cout << nlohmann::json{{"workload", made.task.workload},
-                                {"source", to_string(chosen.source)},
-                                {"function", name},
-                                {"files", written}}
-                     .dump()
-              << "\n";
+    emit_result({{"workload", made.task.workload},
+                 {"source", to_string(chosen.source)},
+                 {"function", name},
+                 {"files", written}});
   } else {
-    for (const std::string& path : written) {
-      fmt::print("{}\n", path);
-    }
+    emit_text(fmt::format("{}\n", fmt::join(written, "\n")));
   }
 }
 

@@ -1,11 +1,12 @@
 #include <filesystem>
-#include <iostream>
 #include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "options.h"
+#include "output.h"
 #include "table.h"
 #include "tensmith/explore/database_tools.h"
 #include "tensmith/ops/workload.h"
@@ -55,13 +56,11 @@ void stats(const Options& options) {
                       {"valid", k.by_status[0]},
                       {"best_seconds", k.best_seconds}});
     }
-    std::cout << nlohmann::json{{"records", all.records},
-                                {"trials", all.trials},
-                                {"valid", all.valid_trials},
-                                {"damaged_lines", all.damaged_lines},
-                                {"keys", keys}}
-                     .dump()
-              << "\n";
+    emit_result({{"records", all.records},
+                 {"trials", all.trials},
+                 {"valid", all.valid_trials},
+                 {"damaged_lines", all.damaged_lines},
+                 {"keys", keys}});
     return;
   }
   Table table({"key", "trials", "valid", "best"});
@@ -69,8 +68,8 @@ void stats(const Options& options) {
     table.add({to_string(k.key), fmt::format("{}", k.trials), fmt::format("{}", k.by_status[0]),
                speed(k.key, k.best_seconds)});
   }
-  fmt::print("{}{} records, {} trials, {} valid, {} damaged lines skipped\n", table.text(), all.records, all.trials,
-             all.valid_trials, all.damaged_lines);
+  emit_text(fmt::format("{}{} records, {} trials, {} valid, {} damaged lines skipped\n", table.text(), all.records,
+                        all.trials, all.valid_trials, all.damaged_lines));
 }
 
 void best(const Options& options) {
@@ -86,22 +85,23 @@ void best(const Options& options) {
                          {"seconds_min", b.record.min_seconds()},
                          {"knobs", knobs_to_string(b.record)}});
     }
-    std::cout << nlohmann::json{{"results", results}}.dump() << "\n";
+    emit_result({{"results", results}});
     return;
   }
+  std::string text;
   for (const KeyBest& b : all) {
-    fmt::print("{}\n  {}{}: {}\n", to_string(b.key), speed(b.key, b.record.min_seconds()),
-               b.confirmed ? "" : " (not confirmed)", knobs_to_string(b.record));
+    text += fmt::format("{}\n  {}{}: {}\n", to_string(b.key), speed(b.key, b.record.min_seconds()),
+                        b.confirmed ? "" : " (not confirmed)", knobs_to_string(b.record));
   }
+  emit_text(text);
 }
 
 void report(const Options& options, const ImportReport& report) {
   if (options.json) {
-    std::cout << nlohmann::json{{"added", report.added}, {"duplicates", report.duplicates}, {"damaged", report.damaged}}
-                     .dump()
-              << "\n";
+    emit_result({{"added", report.added}, {"duplicates", report.duplicates}, {"damaged", report.damaged}});
   } else {
-    fmt::print("{} records added, {} there already, {} damaged\n", report.added, report.duplicates, report.damaged);
+    emit_text(fmt::format("{} records added, {} there already, {} damaged\n", report.added, report.duplicates,
+                          report.damaged));
   }
 }
 
@@ -124,10 +124,13 @@ void merge(const Options& options) {
 
 void export_all(const Options& options) {
   const std::string text = export_records(Database(options.db), options.format);
-  if (options.output.empty()) {
-    std::cout << text;
-  } else {
+  if (!options.output.empty()) {
     write_file(options.output, text);
+  }
+  if (options.json) {
+    emit_result(options.output.empty() ? nlohmann::json{{"text", text}} : nlohmann::json{{"file", options.output}});
+  } else if (options.output.empty()) {
+    emit_text(text);
   }
 }
 
@@ -155,9 +158,8 @@ void add_db(CLI::App& app) {
   merge_verb->add_flag("--json", options->json, "one JSON object on standard output");
   merge_verb->callback([options] { merge(*options); });
   CLI::App* export_verb = with_db(verb->add_subcommand("export", "all records as text"));
-  const std::map<std::string, ExportFormat> formats{{"jsonl", ExportFormat::kJsonLines}, {"csv", ExportFormat::kCsv}};
-  export_verb->add_option("--format", options->format, "jsonl or csv")
-      ->transform(CLI::CheckedTransformer(formats).description(""));
+  enum_option<ExportFormat>(*export_verb, "--format", options->format,
+                            {{"jsonl", ExportFormat::kJsonLines}, {"csv", ExportFormat::kCsv}}, "form");
   export_verb->add_option("-o,--output", options->output, "file (default: standard output)");
   export_verb->callback([options] { export_all(*options); });
 }

@@ -1,11 +1,14 @@
 #include <algorithm>
-#include <cstdio>
+#include <csignal>
 #include <exception>
+#include <sstream>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "output.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/explore/measure/worker.h"
 #include "tensmith/support/error.h"
@@ -35,7 +38,21 @@ int run_worker(std::string_view role, std::string_view cpus) {
   return run_builder(make_task_and_program);
 }
 
-void print_error(std::string_view message) { fmt::print(stderr, "tensmith: error: {}\n", message); }
+/// The subcommand that `word` names. Null for an option or nothing; throws UserError for any other word.
+const CLI::App* subcommand(const CLI::App& app, const char* word) {
+  if (word == nullptr || word[0] == '-') {
+    return nullptr;
+  }
+  std::vector<std::string> names;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (verb->get_name() == word) return verb;
+    names.push_back(verb->get_name());
+  }
+  if (names.empty()) {
+    return nullptr;
+  }
+  throw UserError(fmt::format("unknown command '{}'", word), fmt::format("there are {}", fmt::join(names, ", ")));
+}
 
 int run(int argc, char** argv) {
   CLI::App app{"Tensmith: a compiler for tensor operators that learns which program is fast"};
@@ -47,16 +64,15 @@ int run(int argc, char** argv) {
   add_show(app);
   add_db(app);
   add_targets(app);
-  const std::vector<CLI::App*> verbs = app.get_subcommands([](CLI::App*) { return true; });
-  const auto is_named = [&](const CLI::App* verb) { return verb->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && std::none_of(verbs.begin(), verbs.end(), is_named)) {
-    throw UserError(fmt::format("unknown command '{}'", argv[1]),
-                    "there are tune, compile, bench, show, db and targets");
+  if (const CLI::App* verb = subcommand(app, argc > 1 ? argv[1] : nullptr)) {
+    subcommand(*verb, argc > 2 ? argv[2] : nullptr);
   }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
-    return app.exit(e);
+    std::ostringstream help;
+    app.exit(e, help, help);
+    emit_text(help.str());
   } catch (const CLI::ParseError& e) {
     print_error(fmt::format("{} (see --help)", e.what()));
     return kUsage;
@@ -69,6 +85,9 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace tensmith;  // NOLINT: the program's own file
+  cli::open_closed_descriptors();
+  // A file at its size limit is then an ordinary error, with a reason and a place where the record was saved.
+  std::signal(SIGXFSZ, SIG_IGN);
   if (argc >= 3 && std::string_view(argv[1]) == "worker") {
     return cli::run_worker(argv[2], argc > 3 ? argv[3] : "");
   }
@@ -77,8 +96,11 @@ int main(int argc, char** argv) {
   } catch (const UserError& e) {
     cli::print_error(e.what());
     return cli::kUsage;
+  } catch (const cli::Interrupted& e) {
+    cli::print_stderr(e.what());
+    return 128 + e.signal();
   } catch (const std::exception& e) {
-    cli::print_error(e.what());
+    cli::print_error(cli::error_text(e));
     return cli::kWorkFailed;
   }
 }

@@ -1,7 +1,13 @@
 #include "peak.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "tensmith/codegen/llvm/jit.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
@@ -9,21 +15,25 @@
 #include "tensmith/runtime/runtime.h"
 #include "tensmith/schedule/lower.h"
 #include "tensmith/support/clock.h"
+#include "tensmith/support/sysinfo.h"
+#include "workloads.h"
 
 namespace tensmith::cli {
 namespace {
 
 constexpr int64_t kSteps = 200000;
+/// Long enough for a core to reach its clock rate.
+constexpr double kSeconds = 0.1;
 
 /// parallel t: local acc[chains * lanes]; for step: each chain: acc = acc * m + m.
-Function make_kernel(const Target& target, int threads, int64_t chains) {
-  const int64_t lanes = target.lanes(32);
+Function make_kernel(const Target& target, DataType type, int threads, int64_t chains) {
+  const int64_t lanes = target.lanes(type.bits);
   const int64_t out_shape[] = {threads, chains * lanes};
   const int64_t factor_shape[] = {lanes};
   const int64_t acc_shape[] = {chains, lanes};
-  const Buffer factor = make_buffer("factor", kFloat32, factor_shape);
-  const Buffer out = make_buffer("out", kFloat32, out_shape);
-  const Buffer acc = make_buffer("acc", kFloat32, acc_shape, MemoryScope::kLocal);
+  const Buffer factor = make_buffer("factor", type, factor_shape);
+  const Buffer out = make_buffer("out", type, out_shape);
+  const Buffer acc = make_buffer("acc", type, acc_shape, MemoryScope::kLocal);
   const auto over_tile = [&](auto&& body) {
     const VarRef chain = make_var("chain"), lane = make_var("lane");
     return make_for(chain, make_index(chains), LoopKind::kUnrolled,
@@ -31,7 +41,7 @@ Function make_kernel(const Target& target, int threads, int64_t chains) {
   };
   const Stmt init = over_tile([&](Expr c, Expr l) {
     const Expr at[] = {c, l};
-    return make_store(acc, at, make_float(kFloat32, 1.0));
+    return make_store(acc, at, make_float(type, 1.0));
   });
   const VarRef step = make_var("step"), thread = make_var("thread");
   const Stmt work = make_for(step, make_index(kSteps), LoopKind::kSerial, over_tile([&](Expr c, Expr l) {
@@ -50,28 +60,30 @@ Function make_kernel(const Target& target, int threads, int64_t chains) {
   return lower_function({"tensmith_peak", make_array({factor}), make_array({out}), body});
 }
 
-double measure(const Target& target, int threads) {
+double measure(const Target& target, DataType type, int threads) {
   Arena arena;
   ArenaScope scope(arena);
   // Two units with a latency of four or five cycles: ten independent chains keep both busy.
   constexpr int64_t kChains = 10;
-  const Function kernel = make_kernel(target, threads, kChains);
+  const Function kernel = make_kernel(target, type, threads, kChains);
   const CompiledModule compiled = compile({&kernel, 1}, target);
   const NativeSymbol symbols[] = {{"tensmith_parallel_for", reinterpret_cast<void*>(&tensmith_parallel_for)}};
   const LoadedModule loaded = LoadedModule::load(compiled.object, symbols);
   const PackedEntry entry = loaded.packed_entry("tensmith_peak");
-  const auto lanes = static_cast<size_t>(target.lanes(32));
-  constexpr size_t kSlack = 16;
-  std::vector<float> memory(lanes + static_cast<size_t>(threads) * kChains * lanes + 2 * kSlack, 1e-3F);
-  const auto aligned = [](float* p) {
-    return reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(p) + 63) / 64 * 64);
+  const auto lanes = static_cast<size_t>(target.lanes(type.bits));
+  const size_t factor_bytes = lanes * static_cast<size_t>(type.element_bytes());
+  const auto allocate = [](size_t bytes) {
+    std::unique_ptr<void, void (*)(void*)> block(tensmith_alloc(bytes), tensmith_free);
+    if (!block) throw std::bad_alloc();
+    std::memset(block.get(), 0, bytes);  // 1 * 0 + 0 takes as long as any other product
+    return block;
   };
-  float* factor = aligned(memory.data());
-  float* out = aligned(factor + lanes);
-  void* arguments[] = {factor, out};
+  const auto factor = allocate(factor_bytes), out = allocate(factor_bytes * static_cast<size_t>(threads * kChains));
+  void* arguments[] = {factor.get(), out.get()};
   tensmith_set_num_threads(threads);
-  double best = 1e30;
-  for (int i = 0; i < 20; ++i) {
+  double best = std::numeric_limits<double>::infinity();
+  const Stopwatch watch;
+  while (watch.seconds() < kSeconds) {
     const double start = steady_seconds();
     entry(arguments);
     best = std::min(best, steady_seconds() - start);
@@ -82,9 +94,27 @@ double measure(const Target& target, int threads) {
 
 }  // namespace
 
-double measured_peak_gflops(const Target& target, int threads) {
-  static const double peak = measure(target, threads);
-  return peak;
+std::string Peaks::percent(double gflops, DataType type) {
+  if (type != kFloat32 && type != kFloat64) {
+    return "-";
+  }
+  const auto [entry, is_new] = gflops_.try_emplace(type.bits, 0);
+  if (is_new) {
+    const std::vector<int> before = allowed_cpus();
+    pin_thread_to_cpus(operator_cpus(threads_));  // the pool's threads inherit it
+    entry->second = measure(target_, type, threads_);
+    pin_thread_to_cpus(before);
+  }
+  return fmt::format("{:.0f}", 100 * gflops / entry->second);
+}
+
+std::string Peaks::text() const {
+  std::string out;
+  for (const auto& [bits, gflops] : gflops_) {
+    out += fmt::format("measured peak: {:.1f} GFLOP/s (float{}, {} thread{})\n", gflops, bits, threads_,
+                       threads_ == 1 ? "" : "s");
+  }
+  return out;
 }
 
 }  // namespace tensmith::cli

@@ -79,18 +79,24 @@ struct Peer::Impl {
   UniqueFd input;   ///< its standard input
   UniqueFd output;  ///< its standard output
   std::optional<Subprocess> process;
-  std::string pending;
+
+  /// Tells how the process ended, or else what was wrong.
+  [[noreturn]] void fail(const std::string& what) {
+    constexpr double kEndSeconds = 0.5;
+    const std::optional<ExitStatus> ended = process->wait_for(kEndSeconds);
+    throw WorkError(fmt::format("peer {} {}", name, ended ? ended->describe() : what));
+  }
 
   nlohmann::json command(const std::string& line, double timeout) {
     if (write_all(input.get(), line + "\n") != 0) {
-      throw WorkError(fmt::format("peer {} is gone", name));
+      fail("is gone");
     }
     std::string answer;
     char c = 0;
     while (true) {
       const ReadResult result = read_exact(output.get(), &c, 1, timeout);
       if (result != ReadResult::kDone) {
-        throw WorkError(fmt::format("peer {} does not answer '{}'", name, line.substr(0, line.find(' '))));
+        fail(fmt::format("does not answer '{}'", line.substr(0, line.find(' '))));
       }
       if (c == '\n') {
         break;

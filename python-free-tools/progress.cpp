@@ -1,12 +1,15 @@
 #include "progress.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "output.h"
 #include "tensmith/support/log.h"
 #include "workloads.h"
 
@@ -15,13 +18,44 @@ namespace {
 
 constexpr double kTerminalSeconds = 0.1;
 constexpr double kPlainSeconds = 10;
-constexpr int kBarWidth = 24;
+constexpr size_t kBarWidth = 24;
 
 std::string duration(double seconds) {
   const auto s = static_cast<int>(std::lround(seconds));
   return s < 60     ? fmt::format("{}s", s)
          : s < 3600 ? fmt::format("{}m{:02}s", s / 60, s % 60)
                     : fmt::format("{}h{:02}m", s / 3600, s / 60 % 60);
+}
+
+/// Columns of the terminal; 80 where it does not tell.
+size_t terminal_columns() {
+  winsize size{};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+std::string bar(const TuneProgress& p) {
+  const size_t filled = p.total > 0 ? kBarWidth * static_cast<size_t>(p.trials) / static_cast<size_t>(p.total) : 0;
+  return fmt::format("[{:#<{}}{:.<{}}] ", "", std::min(filled, kBarWidth), "", kBarWidth - std::min(filled, kBarWidth));
+}
+
+/// What is least important goes first when it does not fit: a line that wraps cannot be rewritten.
+std::string fitting_line(std::string name, const TuneProgress& p, double flops, std::optional<size_t> terminal) {
+  const size_t columns = terminal.value_or(std::string::npos);
+  if (name.size() > columns / 3) name = name.substr(0, columns / 3) + "..";
+  const std::string trials = fmt::format("{}/{} trials", p.trials, p.total);
+  const std::string best = fmt::format("best {:.1f} GFLOP/s", gflops(flops, p.best_seconds));
+  const std::string base =
+      p.default_seconds > 0 ? fmt::format(" (default {:.1f})", gflops(flops, p.default_seconds)) : "";
+  const std::string left = duration(p.seconds_left) + " left";
+  const std::string full =
+      fmt::format("{}, {} valid, {}{}, {:.1f} trials/s, {}", trials, p.valid, best, base, p.trials_per_second, left);
+  const std::string lines[] = {
+      fmt::format("{} {}{}", name, terminal ? bar(p) : "", full), fmt::format("{} {}", name, full),
+      fmt::format("{} {}, {}{}, {}", name, trials, best, base, left), fmt::format("{} {}, {}", name, trials, best)};
+  for (const std::string& line : lines) {
+    if (line.size() < columns) return line;
+  }
+  return trials.substr(0, columns - 1);
 }
 
 }  // namespace
@@ -31,11 +65,11 @@ ProgressDisplay::ProgressDisplay(std::string name, double flops)
   if (terminal_) {
     set_log_sink([this](LogLevel level, std::string_view message) {
       clear_line();
-      fmt::print(stderr, "tensmith: {}{}\n",
-                 level >= LogLevel::kError     ? "error: "
-                 : level == LogLevel::kWarning ? "warning: "
-                                               : "",
-                 message);
+      print_stderr(fmt::format("tensmith: {}{}\n",
+                               level >= LogLevel::kError     ? "error: "
+                               : level == LogLevel::kWarning ? "warning: "
+                                                             : "",
+                               message));
     });
   }
 }
@@ -53,25 +87,18 @@ void ProgressDisplay::show(const TuneProgress& p) {
     return;
   }
   last_shown_ = p.elapsed_seconds;
-  const std::string facts =
-      fmt::format("{}/{} trials, {} valid, best {:.1f} GFLOP/s (default {:.1f}), {:.1f} trials/s, {} left", p.trials,
-                  p.total, p.valid, gflops(flops_, p.best_seconds), gflops(flops_, p.default_seconds),
-                  p.trials_per_second, duration(p.seconds_left));
   if (!terminal_) {
-    fmt::print(stderr, "{}: {}\n", name_, facts);
+    print_stderr(fitting_line(name_, p, flops_, std::nullopt) + "\n");
     return;
   }
-  const int filled = p.total > 0 ? kBarWidth * p.trials / p.total : 0;
   clear_line();
-  line_ = fmt::format("{} [{}{}] {}", name_, std::string(static_cast<size_t>(filled), '#'),
-                      std::string(static_cast<size_t>(kBarWidth - filled), '.'), facts);
-  fmt::print(stderr, "{}", line_);
-  std::fflush(stderr);
+  line_ = fitting_line(name_, p, flops_, terminal_columns());
+  print_stderr(line_);
 }
 
 void ProgressDisplay::clear_line() {
   if (!line_.empty()) {
-    fmt::print(stderr, "\r\033[K");
+    print_stderr("\r\033[K");
     line_.clear();
   }
 }

@@ -1,10 +1,11 @@
-#include <iostream>
 #include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "options.h"
+#include "output.h"
 #include "tensmith/codegen/c_source.h"
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
@@ -54,15 +55,15 @@ std::string features_text(const Task& task, const Config& config) {
          format_features(extractor.extract(nest), feature_names());
 }
 
-/// Lowers, and prints what --print-after asks for on the way.
-LoweredModule lower_and_dump(const Task& task, const Config& config, const std::string& print_after) {
+/// Lowers, and appends what --print-after asks for to `out`.
+LoweredModule lower_and_dump(const Task& task, const Config& config, const std::string& print_after, std::string& out) {
   LowerOptions options;
   options.verify = true;
   if (!print_after.empty()) {
     const std::optional<Pass> only = print_after == "all" ? std::nullopt : std::optional(parse_pass(print_after));
-    options.after_pass = [only](Pass pass, const Function& function) {
+    options.after_pass = [only, &out](Pass pass, const Function& function) {
       if (!only || *only == pass) {
-        std::cout << fmt::format("# after {}\n{}\n", to_string(pass), to_string(function));
+        out += fmt::format("# after {}\n{}\n", to_string(pass), to_string(function));
       }
     };
   }
@@ -70,11 +71,11 @@ LoweredModule lower_and_dump(const Task& task, const Config& config, const std::
 }
 
 std::string code_text(const Task& task, const Config& config, const Options& options) {
-  const LoweredModule lowered = lower_and_dump(task, config, options.print_after);
+  std::string out;
+  const LoweredModule lowered = lower_and_dump(task, config, options.print_after, out);
   std::vector<Function> functions{lowered.main};
   functions.insert(functions.end(), lowered.packs.begin(), lowered.packs.end());
   if (options.form == Form::kIr) {
-    std::string out;
     if (options.print_after.empty()) {
       for (const Function& f : functions) out += to_string(f) + "\n";
     }
@@ -92,8 +93,9 @@ std::string code_text(const Task& task, const Config& config, const Options& opt
 }
 
 void run(const Options& options) {
+  nlohmann::json results = nlohmann::json::array();
   for (const NamedWorkload& named : resolve(options.workloads)) {
-    if (const std::optional<std::string> nothing = nothing_to_do(named.workload)) {
+    if (const std::optional<std::string> nothing = nothing_to_schedule(named.workload)) {
       throw UserError(fmt::format("{}: nothing to show: {}", named.name, *nothing));
     }
     const TaskAndProgram made =
@@ -120,15 +122,16 @@ void run(const Options& options) {
       text = code_text(made.task, chosen.config, options);
     }
     if (options.json) {
-      std::cout << nlohmann::json{{"workload", made.task.workload},
-                                  {"source", to_string(chosen.source)},
-                                  {"index", made.task.space.index_of(chosen.config)},
-                                  {"text", text}}
-                       .dump()
-                << "\n";
+      results.push_back({{"workload", made.task.workload},
+                         {"source", to_string(chosen.source)},
+                         {"index", made.task.space.index_of(chosen.config)},
+                         {"text", text}});
     } else {
-      std::cout << text;
+      emit_text(text);
     }
+  }
+  if (options.json) {
+    emit_result({{"results", results}});
   }
 }
 
@@ -139,12 +142,15 @@ void add_show(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("show", "print a workload's schedule, loops, code, features or space");
   options->workloads.add_to(*verb, false);
   verb->add_option("--config", options->config, "best, default or an index")->capture_default_str();
-  const std::map<std::string, Form> forms{
-      {"schedule", Form::kSchedule}, {"ir", Form::kIr}, {"features", Form::kFeatures},
-      {"asm", Form::kAsm},           {"ll", Form::kLl}, {"c", Form::kC},
-      {"space", Form::kSpace}};
-  verb->add_option("--as", options->form, "schedule, ir, features, asm, ll, c or space")
-      ->transform(CLI::CheckedTransformer(forms).description(""));
+  enum_option<Form>(*verb, "--as", options->form,
+                    {{"schedule", Form::kSchedule},
+                     {"ir", Form::kIr},
+                     {"features", Form::kFeatures},
+                     {"asm", Form::kAsm},
+                     {"ll", Form::kLl},
+                     {"c", Form::kC},
+                     {"space", Form::kSpace}},
+                    "what to print");
   verb->add_option("--print-after", options->print_after, "print the program after this pass, or after all");
   verb->add_flag("--json", options->json, "one JSON object on standard output");
   verb->callback([options] {

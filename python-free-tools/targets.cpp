@@ -1,10 +1,10 @@
-#include <iostream>
 #include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "output.h"
 #include "table.h"
 #include "tensmith/codegen/llvm/host_target.h"
 #include "verbs.h"
@@ -23,7 +23,7 @@ void run(bool json) {
                          {"vector_bytes", t.target.vector_bytes},
                          {"vector_registers", t.target.vector_registers}});
     }
-    std::cout << nlohmann::json{{"results", results}}.dump() << "\n";
+    emit_result({{"results", results}});
     return;
   }
   Table table({"target", "vector bits", "registers", "runs here", "note"});
@@ -31,7 +31,7 @@ void run(bool json) {
     table.add({"llvm:mcpu=" + t.target.cpu, fmt::format("{}", t.target.vector_bytes * 8),
                fmt::format("{}", t.target.vector_registers), t.runs_here ? "yes" : "no", t.note});
   }
-  fmt::print("{}", table.text());
+  emit_text(table.text());
 }
 
 }  // namespace

@@ -2,13 +2,14 @@
 
 #include <atomic>
 #include <functional>
-#include <iostream>
 #include <memory>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "options.h"
+#include "output.h"
 #include "peak.h"
 #include "progress.h"
 #include "table.h"
@@ -20,6 +21,7 @@
 #include "tensmith/explore/tuner.h"
 #include "tensmith/operator/task_features.h"
 #include "tensmith/schedule/trace.h"
+#include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/log.h"
 #include "tensmith/support/sysinfo.h"
@@ -30,44 +32,30 @@ namespace tensmith::cli {
 namespace {
 
 std::atomic<bool> stop_requested{false};
+std::atomic<int> stop_signal{0};
 
 /// The first Ctrl-C asks for an orderly end, the second kills.
 void on_interrupt(int signal) {
+  stop_signal = signal;
   stop_requested = true;
   std::signal(signal, SIG_DFL);
 }
 
 enum class StrategyKind { kAnnealing, kRandom, kGrid, kGenetic };
+enum class ModelKind { kGbt, kNone };
 
 struct Options {
   WorkloadOptions workloads;
   int trials = 512;
-  std::string time_budget;
+  double time_budget = 0;  ///< seconds of the whole command; 0: no limit
   int jobs = 0;
   uint64_t seed = 1;
-  std::string model = "gbt";
-  std::string objective = "rank";
+  ModelKind model = ModelKind::kGbt;
+  GbtObjective objective = GbtObjective::kRank;
   StrategyKind strategy = StrategyKind::kAnnealing;
   LocalMeasurerOptions measuring;
   bool json = false;
 };
-
-/// "90", "90s", "10m", "2h" in seconds.
-double parse_duration(const std::string& text) {
-  size_t used = 0;
-  double value = -1;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  const std::string unit = text.substr(used);
-  const double factor = unit.empty() || unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0;
-  if (used == 0 || factor == 0 || !(value >= 0)) {
-    throw UserError(fmt::format("time '{}' is not understood", text), "write for example 90s, 10m or 2h");
-  }
-  return value * factor;
-}
 
 /// Starts workers and computes expected outputs only when something has to be measured.
 class LazyMeasurer : public Measurer {
@@ -94,8 +82,11 @@ struct Outcome {
   std::string workload;
   TuneResult result;
   double flops = 0;
+  DataType type;
   nlohmann::json best_config;
-  std::string skipped;  ///< why there was nothing to tune
+  std::string note;   ///< why it was not tuned although nothing failed
+  std::string error;  ///< what failed
+  bool interrupted = false;
 };
 
 /// A strategy and what it needs to live.
@@ -109,7 +100,7 @@ struct Search {
 Search make_search(const Options& options, const Task& task, std::vector<Config> initial) {
   Search search;
   StrategyOptions common{options.seed, std::move(initial)};
-  const bool without_model = options.model == "none" && options.strategy == StrategyKind::kAnnealing;
+  const bool without_model = options.model == ModelKind::kNone && options.strategy == StrategyKind::kAnnealing;
   if (options.strategy == StrategyKind::kRandom || without_model) {
     search.name = "random";
     search.strategy = make_random_search(task.space, common);
@@ -121,8 +112,8 @@ Search make_search(const Options& options, const Task& task, std::vector<Config>
     search.strategy = make_genetic_search(task.space, GeneticOptions{common});
   } else {
     GbtParams params;
-    params.objective = options.objective == "rank" ? GbtObjective::kRank : GbtObjective::kRegression;
-    search.name = "annealing+gbt-" + options.objective;
+    params.objective = options.objective;
+    search.name = options.objective == GbtObjective::kRank ? "annealing+gbt-rank" : "annealing+gbt-regression";
     search.model = make_gbt(params);
     LearnerOptions learner;
     learner.jobs = options.jobs > 0 ? options.jobs : physical_core_count();
@@ -148,30 +139,23 @@ nlohmann::json knobs_json(const ConfigSpace& space, const Config& config) {
   return {{"index", space.index_of(config)}, {"knobs", knobs}};
 }
 
-Outcome tune_one(const Options& options, const NamedWorkload& named) {
-  Outcome outcome;
-  outcome.name = named.name;
-  outcome.workload = to_string(named.workload);
-  if (const std::optional<std::string> nothing = nothing_to_do(named.workload)) {
-    outcome.skipped = *nothing;
-    return outcome;
-  }
+/// `seconds`: time left for it; 0: no limit.
+void tune_one(const Options& options, const NamedWorkload& named, Database* database, double seconds,
+              Outcome& outcome) {
   const int threads = thread_count(options.workloads);
   const TaskAndProgram made = make_task_and_program(named.spec, options.workloads.target, threads);
   const Task& task = made.task;
   outcome.flops = task.flops;
+  outcome.type = output_type(made.program);
 
-  std::unique_ptr<Database> database;
   TuneTask tuning;
   tuning.space = &task.space;
   tuning.default_config = task.default_config;
   tuning.base.key = record_key(task, options.measuring.flush);
   std::vector<Config> initial{task.default_config};
-  if (!options.workloads.db.empty()) {
-    database = std::make_unique<Database>(options.workloads.db, Database::Missing::kIsEmpty);
-    database->check_writable();
+  if (database != nullptr) {
     tuning.history = database->records(tuning.base.key);
-    const ChosenConfig nearest = choose_config(task, database.get(), "best", options.measuring.flush);
+    const ChosenConfig nearest = choose_config(task, database, "best", options.measuring.flush);
     if (nearest.source == ChosenConfig::Source::kNearest) {
       initial.push_back(nearest.config);
     }
@@ -198,22 +182,69 @@ Outcome tune_one(const Options& options, const NamedWorkload& named) {
   measuring.jobs = options.jobs;
   measuring.seed = options.seed;
   LazyMeasurer measurer([&] {
+    if (database != nullptr) database->check_writable();
+    require_memory(made.program);
     return std::make_unique<LocalMeasurer>(task, made.program, named.spec, reduction_length(named.workload), measuring);
   });
 
   TuneOptions tune_options;
   tune_options.trials = options.trials;
   tune_options.stop = &stop_requested;
-  if (!options.time_budget.empty()) {
-    tune_options.time_budget_seconds = parse_duration(options.time_budget);
-  }
+  tune_options.time_budget_seconds = seconds;
   ProgressDisplay display(named.name, task.flops);
   tune_options.progress = [&](const TuneProgress& p) { display.show(p); };
-  outcome.result = tune(tuning, *search.strategy, measurer, database.get(), tune_options);
+  outcome.result = tune(tuning, *search.strategy, measurer, database, tune_options);
   if (outcome.result.best) {
     outcome.best_config = knobs_json(task.space, outcome.result.best->config);
   }
-  return outcome;
+  if (!outcome.result.store_error.empty()) {
+    outcome.error = outcome.result.store_error;
+  } else if (outcome.result.end == TuneEnd::kInterrupted) {
+    outcome.note = "interrupted";
+    outcome.interrupted = true;
+  } else if (!outcome.result.best) {
+    outcome.error = !outcome.result.commonest_failure.empty()    ? outcome.result.commonest_failure
+                    : outcome.result.end == TuneEnd::kTimeBudget ? "no trial was made within the time budget"
+                                                                 : "no trial was made";
+  }
+}
+
+/// One after the other; what fails or is not reached says so in its outcome.
+std::vector<Outcome> tune_all(const Options& options, const std::vector<NamedWorkload>& named) {
+  std::unique_ptr<Database> database;
+  if (!options.workloads.db.empty()) {
+    database = std::make_unique<Database>(options.workloads.db, Database::Missing::kIsEmpty);
+  }
+  const Stopwatch watch;
+  std::vector<Outcome> outcomes;
+  bool can_store = true;
+  for (const NamedWorkload& workload : named) {
+    Outcome& o = outcomes.emplace_back();
+    o.name = workload.name;
+    o.workload = to_string(workload.workload);
+    if (const std::optional<std::string> nothing = nothing_to_schedule(workload.workload)) {
+      o.note = "nothing to tune: " + *nothing;
+      print_stderr(fmt::format("tensmith: {}: {}\n", o.name, o.note));
+    } else if (stop_requested) {
+      o.note = "not tuned: interrupted";
+      o.interrupted = true;
+    } else if (!can_store) {
+      o.error = "not tuned: records cannot be stored";
+    } else {
+      // With no time left the result of earlier runs is still shown.
+      constexpr double kNoTime = 1e-9;
+      const double left = options.time_budget > 0 ? std::max(options.time_budget - watch.seconds(), kNoTime) : 0;
+      try {
+        tune_one(options, workload, database.get(), left, o);
+      } catch (const UserError&) {
+        throw;
+      } catch (const std::exception& e) {
+        o.error = error_text(e);
+      }
+      can_store = o.result.end != TuneEnd::kStoreFailed;
+    }
+  }
+  return outcomes;
 }
 
 nlohmann::json to_json(const Outcome& o) {
@@ -221,9 +252,11 @@ nlohmann::json to_json(const Outcome& o) {
                      {"trials", o.result.trials},
                      {"valid", o.result.valid()},
                      {"seconds", o.result.seconds}};
-  if (!o.skipped.empty()) {
-    out["note"] = "nothing to tune: " + o.skipped;
-    return out;
+  if (!o.note.empty()) {
+    out["note"] = o.note;
+  }
+  if (!o.error.empty()) {
+    out["error"] = o.error;
   }
   if (o.result.default_config) {
     out["default"] = {{"gflops", gflops(o.flops, o.result.default_config->seconds_min)}};
@@ -234,22 +267,45 @@ nlohmann::json to_json(const Outcome& o) {
   return out;
 }
 
+/// A line for each workload that was tried. A dash is what was not measured.
 void print_table(const std::vector<Outcome>& outcomes, const Target& target, int threads) {
   Table table({"workload", "default GFLOP/s", "tuned GFLOP/s", "gain", "% of peak", "trials", "valid", "seconds"});
-  const double peak = measured_peak_gflops(target, threads);
+  Peaks peaks(target, threads);
+  bool any = false;
   for (const Outcome& o : outcomes) {
-    if (!o.skipped.empty() || !o.result.best) {
+    if (o.result.trials == 0) {
       continue;
     }
-    const double best = gflops(o.flops, o.result.best->seconds_min);
+    any = true;
+    const double best = o.result.best ? gflops(o.flops, o.result.best->seconds_min) : 0;
     const double base = o.result.default_config ? gflops(o.flops, o.result.default_config->seconds_min) : 0;
-    table.add({o.name, o.result.default_config ? fmt::format("{:.1f}", base) : "-", fmt::format("{:.1f}", best),
-               base > 0 ? fmt::format("{:.2f}x", best / base) : "-", fmt::format("{:.0f}", 100 * best / peak),
-               fmt::format("{}", o.result.trials), fmt::format("{}", o.result.valid()),
-               fmt::format("{:.1f}", o.result.seconds)});
+    table.add({o.name, base > 0 ? fmt::format("{:.1f}", base) : "-", best > 0 ? fmt::format("{:.1f}", best) : "-",
+               base > 0 && best > 0 ? fmt::format("{:.2f}x", best / base) : "-",
+               best > 0 ? peaks.percent(best, o.type) : "-", fmt::format("{}", o.result.trials),
+               fmt::format("{}", o.result.valid()), fmt::format("{:.1f}", o.result.seconds)});
   }
-  fmt::print("{}measured peak: {:.1f} GFLOP/s (float32, {} thread{})\n", table.text(), peak, threads,
-             threads == 1 ? "" : "s");
+  if (any) {
+    emit_text(table.text() + peaks.text());
+  }
+}
+
+/// Tells what failed and how it ended.
+void conclude(const std::vector<Outcome>& outcomes, bool interrupted) {
+  std::vector<std::string> failures;
+  for (const Outcome& o : outcomes) {
+    if (!o.error.empty()) failures.push_back(fmt::format("{}: {}", o.name, o.error));
+  }
+  if (failures.size() == 1 && !interrupted) {
+    throw WorkError(failures.front());
+  }
+  for (const std::string& failure : failures) print_error(failure);
+  if (interrupted) {
+    throw Interrupted(stop_signal,
+                      "tensmith: interrupted; everything measured is kept, the same command goes on from here");
+  }
+  if (!failures.empty()) {
+    throw WorkError(fmt::format("{} of {} workloads failed", failures.size(), outcomes.size()));
+  }
 }
 
 void run(const Options& options) {
@@ -262,38 +318,18 @@ void run(const Options& options) {
   }
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
-  std::vector<Outcome> outcomes;
-  std::string failure;
-  for (const NamedWorkload& workload : named) {
-    if (stop_requested) {
-      break;
-    }
-    outcomes.push_back(tune_one(options, workload));
-    const Outcome& o = outcomes.back();
-    if (!o.skipped.empty()) {
-      fmt::print(stderr, "tensmith: {}: nothing to tune: {}\n", o.name, o.skipped);
-    } else if (!o.result.store_error.empty()) {
-      failure = o.result.store_error;
-      break;
-    } else if (!o.result.best && !stop_requested) {
-      failure = fmt::format("{}: {}", o.name,
-                            o.result.commonest_failure.empty() ? "no trial was made" : o.result.commonest_failure);
-    }
-  }
+  const std::vector<Outcome> outcomes = tune_all(options, named);
+  // A signal that comes when all is done changes nothing.
+  const bool interrupted =
+      std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.interrupted; });
   if (options.json) {
     nlohmann::json results = nlohmann::json::array();
     for (const Outcome& o : outcomes) results.push_back(to_json(o));
-    std::cout << nlohmann::json{{"results", results}}.dump() << "\n";
-  } else if (std::any_of(outcomes.begin(), outcomes.end(),
-                         [](const Outcome& o) { return o.result.best.has_value(); })) {
+    emit_result({{"results", results}, {"interrupted", interrupted}});
+  } else {
     print_table(outcomes, target, thread_count(options.workloads));
   }
-  if (!failure.empty()) {
-    throw WorkError(failure);
-  }
-  if (stop_requested) {
-    fmt::print(stderr, "tensmith: interrupted; everything measured is kept, the same command goes on from here\n");
-  }
+  conclude(outcomes, interrupted);
 }
 
 }  // namespace
@@ -306,31 +342,25 @@ void add_tune(CLI::App& app) {
   verb->add_option("--trials", options->trials, "trials in total, those of earlier runs included")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000000));
-  verb->add_option("--time-budget", options->time_budget, "start no trial after this long: 90s, 10m, 2h");
+  seconds_option(*verb, "--time-budget", options->time_budget,
+                 "time of the whole command; no trial starts after it: 90s, 10m, 2h");
   verb->add_option("--jobs", options->jobs, "cores that Tensmith itself uses (default: those that are not timed)")
       ->check(CLI::Range(1, 1024));
   verb->add_option("--seed", options->seed, "of the search and of the random inputs")->capture_default_str();
-  verb->add_option("--model", options->model, "cost model")
-      ->check(CLI::IsMember({"gbt", "none"}))
-      ->capture_default_str();
-  verb->add_option("--objective", options->objective, "what the model learns")
-      ->check(CLI::IsMember({"rank", "regression"}))
-      ->capture_default_str();
-  const std::map<std::string, StrategyKind> strategies{{"annealing", StrategyKind::kAnnealing},
-                                                       {"random", StrategyKind::kRandom},
-                                                       {"grid", StrategyKind::kGrid},
-                                                       {"genetic", StrategyKind::kGenetic}};
-  verb->add_option("--strategy", options->strategy, "annealing (over the model), random, grid or genetic")
-      ->transform(CLI::CheckedTransformer(strategies).description(""));
-  verb->add_option("--build-timeout", options->measuring.build_timeout, "seconds to build one config")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--run-timeout", options->measuring.run_timeout, "seconds to check and time one config")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--min-seconds", options->measuring.min_seconds, "total time of a config's repetitions")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
+  enum_option<ModelKind>(*verb, "--model", options->model, {{"gbt", ModelKind::kGbt}, {"none", ModelKind::kNone}},
+                         "cost model");
+  enum_option<GbtObjective>(*verb, "--objective", options->objective,
+                            {{"rank", GbtObjective::kRank}, {"regression", GbtObjective::kRegression}},
+                            "what the model learns");
+  enum_option<StrategyKind>(*verb, "--strategy", options->strategy,
+                            {{"annealing", StrategyKind::kAnnealing},
+                             {"random", StrategyKind::kRandom},
+                             {"grid", StrategyKind::kGrid},
+                             {"genetic", StrategyKind::kGenetic}},
+                            "search; annealing walks over the model");
+  seconds_option(*verb, "--build-timeout", options->measuring.build_timeout, "time to build one config");
+  seconds_option(*verb, "--run-timeout", options->measuring.run_timeout, "time to check and time one config");
+  seconds_option(*verb, "--min-seconds", options->measuring.min_seconds, "total time of a config's repetitions");
   verb->add_flag("--flush", options->measuring.flush, "operands are in no cache when a repetition starts");
   verb->add_flag("--json", options->json, "one JSON object on standard output");
   verb->callback([options] { run(*options); });

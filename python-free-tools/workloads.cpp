@@ -1,5 +1,8 @@
 #include "workloads.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -10,6 +13,20 @@
 #include "tensmith/support/sysinfo.h"
 
 namespace tensmith::cli {
+namespace {
+
+/// "; add --threads=1 ..." when all but the thread count is as it was tuned.
+std::string thread_hint(const RecordKey& wanted, const Database& database) {
+  for (RecordKey key : database.keys()) {
+    const int threads = std::exchange(key.threads, wanted.threads);
+    if (threads != wanted.threads && key == wanted) {
+      return fmt::format("; add --threads={} to use what was tuned with that", threads);
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 void WorkloadOptions::add_to(CLI::App& app, bool several) {
   auto* option = app.add_option(
@@ -77,14 +94,38 @@ int thread_count(const WorkloadOptions& options) {
   return options.threads > 0 ? options.threads : physical_core_count();
 }
 
-std::optional<std::string> nothing_to_do(const Workload& workload) {
-  return nothing_to_schedule(workload);
+std::vector<int> operator_cpus(int threads) {
+  std::vector<int> cores = allowed_physical_cores();
+  const auto count = std::min<size_t>(static_cast<size_t>(threads), cores.size());
+  return {cores.end() - static_cast<std::ptrdiff_t>(count), cores.end()};
+}
+
+DataType output_type(const Program& program) { return program.outputs.front()->buffer->type; }
+
+void require_memory(const Program& program) {
+  constexpr double kGib = 1 << 30;
+  double bytes = 0;  // a sum of sizes that each fit 64 bits
+  for (const std::vector<Tensor>* operands : {&program.inputs, &program.outputs}) {
+    for (const Tensor& tensor : *operands) {
+      const Buffer buffer = tensor->buffer;
+      bytes += static_cast<double>(buffer_size(buffer)) * buffer->type.element_bytes();
+    }
+  }
+  const auto memory = static_cast<double>(physical_memory_bytes());
+  if (memory > 0 && bytes > memory) {
+    throw WorkError(fmt::format("the operands need {:.1f} GiB, this machine has {:.1f}", bytes / kGib, memory / kGib),
+                    "make the shape smaller");
+  }
 }
 
 ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed) {
   using Source = ChosenConfig::Source;
   if (which == "best") {
-    return best_config(task, database, flushed);
+    ChosenConfig chosen = best_config(task, database, flushed);
+    if (database != nullptr && chosen.source != Source::kRecord) {
+      chosen.note += thread_hint(record_key(task, flushed), *database);
+    }
+    return chosen;
   }
   if (which == "default") {
     return {task.default_config, Source::kDefault, {}};
@@ -93,7 +134,7 @@ ChosenConfig choose_config(const Task& task, const Database* database, const std
   if (!index || *index < 0) {
     throw UserError(fmt::format("config '{}' is not understood", which), "use best, default or an index");
   }
-  ChosenConfig chosen{task.space.at(static_cast<uint64_t>(*index)), Source::kRecord, {}};
+  ChosenConfig chosen{task.space.at(static_cast<uint64_t>(*index)), Source::kIndex, {}};
   if (const std::optional<Invalid> invalid = task.space.check(chosen.config)) {
     throw UserError(fmt::format("config {} is not valid: {}", which, invalid->reason), "choose another index");
   }

@@ -44,10 +44,17 @@ TaskAndProgram make_task_and_program(const WorkloadSpec& spec, const std::string
 
 int thread_count(const WorkloadOptions& options);
 
-/// Whether there is anything to schedule; if not, why.
-std::optional<std::string> nothing_to_do(const Workload& workload);
+/// The cores of the operator: the last ones, as LocalMeasurer takes them.
+std::vector<int> operator_cpus(int threads);
 
-/// `which`: best (the default when there is no database), default or an index.
+/// The element type of the (first) output.
+DataType output_type(const Program& program);
+
+/// Throws WorkError when the operands alone are larger than the machine's memory: told before anything is allocated.
+void require_memory(const Program& program);
+
+/// `which`: best (the default when there is no database), default or an index. The note tells when --threads is what
+/// keeps records from being found.
 ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed = false);
 
 /// GFLOP/s.

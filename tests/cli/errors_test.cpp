@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
+
+#include <fmt/format.h>
 
 #include "cli/program.h"
 #include "tensmith/support/file.h"
@@ -25,11 +28,37 @@ TEST(CliErrors, UsageErrorsAreOneLineAndExitCode2) {
   expect_usage_error({"tune", "conv3d:c=1"}, "unknown operator or alias 'conv3d'");
   expect_usage_error({"tune", "conv2d:c=0,h=4,w=4"}, "it must be at least 1");
   expect_usage_error({"tune", "conv2d:c=4,q=4"}, "'q' is no field of conv2d");
+  expect_usage_error({"tune", "conv2d:c=64"}, "conv2d without field 'h'");
+  expect_usage_error({"tune", "matmul:m=4,n=4"}, "matmul without field 'k'");
   expect_usage_error({"tune", "resnet18.C6", "--target=riscv"}, "riscv");
   expect_usage_error({"tune", "resnet18.C6", "--target=llvm:mcpu=pentium9"}, "pentium9");
   expect_usage_error({"tune", "resnet18.C6", "--trials=0"}, "--trials");
-  expect_usage_error({"tune", "resnet18.C6", "--model=magic"}, "--model");
-  expect_usage_error({"tune", "resnet18.C6", "--time-budget=soon"}, "time 'soon' is not understood");
+  expect_usage_error({"tune", "resnet18.C6", "--model=magic"},
+                     "--model: 'magic' is not known (hint: choose one of gbt, none)");
+  expect_usage_error({"tune", "resnet18.C6", "--time-budget=soon"}, "--time-budget: 'soon' is no positive time");
+  for (const char* option : {"--time-budget", "--run-timeout", "--build-timeout", "--min-seconds"}) {
+    for (const char* value : {"0", "nan"}) {
+      expect_usage_error(
+          {"tune", "resnet18.C6", fmt::format("{}={}", option, value)},
+          fmt::format("{}: '{}' is no positive time (hint: write for example 0.5, 90s, 10m or 2h)", option, value));
+    }
+  }
+  for (const char* value : {"-1", "inf", "1e300", "5x", "s"}) {
+    expect_usage_error({"tune", "resnet18.C6", fmt::format("--run-timeout={}", value)},
+                       fmt::format("--run-timeout: '{}' is no positive time", value));
+  }
+  expect_usage_error({"bench", "resnet18.C6", "--min-seconds=0"}, "--min-seconds: '0' is no positive time");
+  for (const char* value : {"foo", "1"}) {
+    const std::string unknown = fmt::format("'{}' is not known (hint: choose one of ", value);
+    expect_usage_error({"tune", "resnet18.C6", fmt::format("--strategy={}", value)},
+                       "--strategy: " + unknown + "annealing, random, grid, genetic)");
+    expect_usage_error({"show", "resnet18.C6", fmt::format("--as={}", value)},
+                       "--as: " + unknown + "schedule, ir, features, asm, ll, c, space)");
+    expect_usage_error({"db", "export", "t.db", fmt::format("--format={}", value)},
+                       "--format: " + unknown + "jsonl, csv)");
+  }
+  expect_usage_error({"db", "foo"}, "unknown command 'foo' (hint: there are stats, best, import, merge, export)");
+  expect_usage_error({"tuen"}, "there are tune, compile, bench, show, db, targets");
   expect_usage_error({"tune", "--expr", "C[y] = A[y", "--shape", "A=4"}, "expression, line 1 column 11");
   expect_usage_error({"tune", "--expr", "C[y] = A[y+1]", "--shape", "A=4", "--extent", "y=4"}, "out of bounds");
   expect_usage_error({"tune", "--expr", "C[y] = A[y]", "--shape", "A=x"}, "shape 'A=x'");
@@ -50,6 +79,15 @@ TEST(CliErrors, WorkErrorsAreExitCode1) {
   EXPECT_EQ(run.status.code, 1) << "a directory is no database: " << run.err;
   run = run_tensmith({"tune", "matmul:m=8,n=8,k=8", "--trials=2", "--db=/proc/nowhere/t.db"});
   EXPECT_EQ(run.status.code, 1) << run.err;
+}
+
+TEST(CliErrors, OperandsThatNoMachineHolds) {
+  for (const char* verb : {"tune", "bench"}) {
+    const CapturedRun run = run_tensmith({verb, "matmul:m=40000000,n=4000000,k=4000000", "--threads=1"});
+    EXPECT_EQ(run.status.code, 1) << verb << run.err;
+    EXPECT_NE(run.err.find("the operands need "), std::string::npos) << verb << run.err;
+    EXPECT_NE(run.err.find(" GiB, this machine has "), std::string::npos) << verb << run.err;
+  }
 }
 
 TEST(CliErrors, VersionAndHelp) {

@@ -17,6 +17,14 @@ inline CapturedRun run_tensmith(std::vector<std::string> arguments, double timeo
   return run_captured(options, timeout);
 }
 
+/// Runs a shell script, in which $T is the program `tensmith` and $D a directory.
+inline CapturedRun run_script(const std::string& script, const std::string& directory = {}) {
+  SpawnOptions options;
+  options.argv = {"/bin/sh", "-c", script};
+  options.environment = {"T=" TENSMITH_PROGRAM, "D=" + directory};
+  return run_captured(options, 120);
+}
+
 /// The one JSON object on standard output.
 inline nlohmann::json json_of(const CapturedRun& run) { return nlohmann::json::parse(run.out, nullptr, false); }
 

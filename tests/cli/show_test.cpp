@@ -39,8 +39,12 @@ TEST(Show, Json) {
   const CapturedRun run = run_tensmith({"show", "matmul:m=8,n=8,k=8", "--as=schedule", "--json"});
   const nlohmann::json json = json_of(run);
   ASSERT_TRUE(json.is_object()) << run.out;
-  EXPECT_EQ(json["source"], "default");
-  EXPECT_TRUE(json["index"].is_number_unsigned());
+  EXPECT_EQ(json["results"][0]["source"], "default");
+  EXPECT_TRUE(json["results"][0]["index"].is_number_unsigned());
+  EXPECT_EQ(json_of(run_tensmith({"show", "resnet18", "--json"}))["results"].size(), 12u) << "one object for a set";
+  const nlohmann::json after = json_of(run_tensmith({"show", "matmul:m=8,n=8,k=8", "--print-after=all", "--json"}));
+  ASSERT_TRUE(after.is_object());
+  EXPECT_EQ(after["results"][0]["text"].get<std::string>().find("# after "), 0u);
 }
 
 TEST(Targets, ListsThisMachineFirst) {

@@ -3,7 +3,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -13,6 +17,7 @@
 #include "tensmith/support/clock.h"
 #include "tensmith/support/fd.h"
 #include "tensmith/support/file.h"
+#include "tensmith/support/strings.h"
 
 namespace tensmith {
 namespace {
@@ -74,8 +79,8 @@ TEST_F(Tune, AFreeExpression) {
 }
 
 TEST_F(Tune, OddShapes) {
-  for (const char* workload :
-       {"conv2d:c=1,h=1,w=1,k=1", "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2", "matmul:m=3,n=5,k=1"}) {
+  for (const char* workload : {"conv2d:c=1,h=1,w=1,k=1,r=1,s=1",
+                               "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2", "matmul:m=3,n=5,k=1"}) {
     const CapturedRun run = tune({workload, "--trials=6", "--json"});
     EXPECT_EQ(run.status.code, 0) << workload << run.err;
     EXPECT_EQ(result(run)["valid"], result(run)["trials"]) << workload;
@@ -83,7 +88,7 @@ TEST_F(Tune, OddShapes) {
 }
 
 TEST_F(Tune, NothingToTuneIsNoError) {
-  for (const char* workload : {"matmul:m=4,n=4,k=0", "matmul:m=0,n=4,k=4", "conv2d:n=0,h=4,w=4"}) {
+  for (const char* workload : {"matmul:m=4,n=4,k=0", "matmul:m=0,n=4,k=4", "conv2d:n=0,c=1,h=4,w=4,k=1,r=1,s=1"}) {
     const CapturedRun run = tune({workload, "--json"});
     EXPECT_EQ(run.status.code, 0) << workload << run.err;
     EXPECT_NE(run.err.find("nothing to tune"), std::string::npos) << run.err;
@@ -140,12 +145,107 @@ TEST_F(Tune, KilledWorkersCostATrialAndCtrlCLosesNothing) {
   process.kill(SIGINT);
   const auto status = process.wait_for(60);
   ASSERT_TRUE(status.has_value()) << "Ctrl-C ends it";
-  EXPECT_EQ(status->describe(), "exited with 0");
+  EXPECT_EQ(status->describe(), "exited with 130");
   const size_t kept = lines();
   const nlohmann::json stats = json_of(run_tensmith({"db", "stats", db(), "--json"}));
   EXPECT_EQ(stats["damaged_lines"], 0);
   EXPECT_EQ(stats["records"], kept);
   EXPECT_GE(stats["valid"].get<size_t>() + 4, stats["trials"].get<size_t>()) << "at most the killed ones failed";
+}
+
+TEST_F(Tune, TheProgressLineFitsTheTerminal) {
+  UniqueFd terminal(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+  ASSERT_TRUE(terminal.valid());
+  ASSERT_EQ(grantpt(terminal.get()), 0);
+  ASSERT_EQ(unlockpt(terminal.get()), 0);
+  for (unsigned short columns : {200, 80, 30}) {
+    winsize size{};
+    size.ws_col = columns;
+    ASSERT_EQ(ioctl(terminal.get(), TIOCSWINSZ, &size), 0);
+    UniqueFd err(open(ptsname(terminal.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    UniqueFd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
+    SpawnOptions options;
+    options.argv = {TENSMITH_PROGRAM, "tune",       "matmul:m=8,n=8,k=8",
+                    "--threads=1",    "--trials=4", "--min-seconds=0.0005"};
+    options.fds = {{null.get(), 1}, {err.get(), 2}};
+    Subprocess process = Subprocess::spawn(options);
+    const auto status = process.wait_for(60);
+    ASSERT_TRUE(status && status->success());
+    std::string shown(1 << 16, '\0');
+    shown.resize(static_cast<size_t>(std::max<ssize_t>(read(terminal.get(), shown.data(), shown.size()), 0)));
+    EXPECT_NE(shown.find("4/4 trials"), std::string::npos) << shown;
+    EXPECT_EQ(shown.find("[####") != std::string::npos, columns == 200) << "the bar goes first: " << shown;
+    for (std::string_view line : split_string(shown, '\r')) {
+      EXPECT_LT(line.substr(line.starts_with("\033[K") ? 3 : 0).size(), columns) << line;
+    }
+  }
+}
+
+TEST_F(Tune, AnInterruptedSetTellsWhatWasNotTuned) {
+  SpawnOptions options;
+  const std::string out = (dir_.path() / "out.json").string();
+  options.argv = {
+      "/bin/sh",
+      "-c",
+      "exec \"$0\" tune matmul:m=64,n=64,k=64 matmul:m=8,n=8,k=8 --threads=1 --trials=100000 --json --db=\"$1\" "
+      ">\"$2\" 2>/dev/null",
+      TENSMITH_PROGRAM,
+      db(),
+      out};
+  Subprocess process = Subprocess::spawn(options);
+  const double start = steady_seconds();
+  while (lines() < 3 && steady_seconds() - start < 100) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  process.kill(SIGTERM);
+  const auto status = process.wait_for(60);
+  ASSERT_TRUE(status.has_value());
+  EXPECT_EQ(status->describe(), "exited with 143");
+  const nlohmann::json json = nlohmann::json::parse(read_file(out), nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  EXPECT_EQ(json["interrupted"], true);
+  EXPECT_EQ(json["results"][0]["note"], "interrupted");
+  EXPECT_EQ(json["results"][1]["note"], "not tuned: interrupted");
+}
+
+TEST_F(Tune, EveryFailingWorkloadIsTold) {
+  const CapturedRun run =
+      tune({"matmul:m=64,n=64,k=64", "matmul:m=32,n=64,k=64", "--trials=2", "--run-timeout=0.000001", "--json"});
+  EXPECT_EQ(run.status.code, 1);
+  EXPECT_NE(run.err.find("error: matmul:m=64,n=64,k=64: all of 2 trials failed"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("error: matmul:m=32,n=64,k=64: all of 2 trials failed"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("2 of 2 workloads failed"), std::string::npos) << run.err;
+  for (const nlohmann::json& result : json_of(run)["results"]) {
+    EXPECT_NE(result["error"].get<std::string>().find("took longer than"), std::string::npos) << result;
+  }
+}
+
+TEST_F(Tune, TheTimeBudgetIsOfTheWholeCommand) {
+  const CapturedRun run =
+      tune({"matmul:m=64,n=64,k=64", "matmul:m=8,n=8,k=8", "--trials=100000", "--time-budget=1.5s", "--json"});
+  const nlohmann::json json = json_of(run);
+  ASSERT_TRUE(json.is_object()) << run.err;
+  EXPECT_EQ(json["interrupted"], false);
+  EXPECT_EQ(json["results"][1]["trials"], 0);
+  EXPECT_EQ(json["results"][1]["error"], "no trial was made within the time budget");
+  EXPECT_EQ(run.status.code, 1);
+}
+
+TEST_F(Tune, AFinishedTuneNeedsNoWritableDatabase) {
+  const std::vector<std::string> command{"matmul:m=8,n=8,k=8", "--trials=3", "--json"};
+  ASSERT_EQ(tune(command).status.code, 0);
+  std::filesystem::permissions(db(), std::filesystem::perms::owner_read);
+  const auto before = std::filesystem::last_write_time(db());
+  const CapturedRun again = tune(command);
+  EXPECT_EQ(again.status.code, 0) << again.err;
+  EXPECT_EQ(result(again)["trials"], 3);
+  EXPECT_EQ(std::filesystem::last_write_time(db()), before);
+}
+
+TEST_F(Tune, ANoteTellsWhenOnlyTheThreadsDiffer) {
+  ASSERT_EQ(tune({"matmul:m=8,n=8,k=8", "--trials=3"}).status.code, 0);
+  const CapturedRun run = run_tensmith({"show", "matmul:m=8,n=8,k=8", "--threads=2", "--db=" + db()});
+  EXPECT_EQ(run.status.code, 0);
+  EXPECT_NE(run.err.find("add --threads=1"), std::string::npos) << run.err;
+  EXPECT_EQ(run_tensmith({"show", "matmul:m=8,n=8,k=8", "--threads=1", "--db=" + db()}).err, "");
 }
 
 TEST_F(Tune, DatabaseTools) {
@@ -154,6 +254,9 @@ TEST_F(Tune, DatabaseTools) {
   EXPECT_EQ(json_of(run_tensmith({"db", "merge", db(), "-o", other, "--json"}))["added"], lines());
   EXPECT_EQ(json_of(run_tensmith({"db", "import", "--db", other, db(), "--json"}))["added"], 0);
   EXPECT_NE(run_tensmith({"db", "export", other, "--format=csv"}).out.find("matmul:m=8,n=8,k=8"), std::string::npos);
+  const nlohmann::json exported = json_of(run_tensmith({"db", "export", other, "--json"}));
+  ASSERT_TRUE(exported.is_object());
+  EXPECT_NE(exported["text"].get<std::string>().find("matmul:m=8,n=8,k=8"), std::string::npos);
   EXPECT_EQ(json_of(run_tensmith({"db", "best", other, "--json"}))["results"].size(), 1u);
   std::ofstream(other, std::ios::app) << "{\"torn";
   const nlohmann::json stats = json_of(run_tensmith({"db", "stats", other, "--json"}));
