@@ -66,13 +66,12 @@ TEST(Workload, MistakesAreToldWithTheirPlace) {
 }
 
 TEST(Workload, AnOperatorThatIsWrittenOutSaysItsSize) {
-  for (const char* field : {"c", "h", "w", "k", "r", "s"}) {
+  for (const std::string field : {"c", "h", "w", "k", "r", "s"}) {
     std::string text = "conv2d:";
-    for (const char* other : {"c", "h", "w", "k", "r", "s"}) {
-      if (other != field) text += std::string(text.back() == ':' ? "" : ",") + other + "=3";
+    for (const std::string other : {"c", "h", "w", "k", "r", "s"}) {
+      if (other != field) text += (text.back() == ':' ? "" : ",") + other + "=3";
     }
-    EXPECT_NE(error_of(text.c_str()).find(std::string("conv2d without field '") + field + "'"), std::string::npos)
-        << text;
+    EXPECT_NE(error_of(text.c_str()).find("conv2d without field '" + field + "'"), std::string::npos) << text;
   }
   EXPECT_NE(error_of("matmul:m=4,n=4").find("matmul without field 'k'"), std::string::npos);
   EXPECT_NE(error_of("matmul:n=4,k=4").find("matmul without field 'm'"), std::string::npos);
