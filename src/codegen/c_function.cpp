@@ -229,13 +229,13 @@ class FunctionPrinter {
     out_.open(fmt::format("if ({})", exprs_.print(n.condition)));
     {
       RangeScope scope(ranges_);
-      ranges_.push_fact(n.condition);
+      ranges_.push_branch(n.condition, true);
       emit(n.then_case);
     }
     if (n.else_case) {
       out_.next("else");
       RangeScope scope(ranges_);
-      ranges_.push_fact(n.condition, false);
+      ranges_.push_branch(n.condition, false);
       emit(n.else_case);
     }
     out_.close();
@@ -264,11 +264,8 @@ class FunctionPrinter {
   }
 
   void emit_prefetch(const Prefetch& n) {
-    // Of a vector index, the first lane's line.
-    exprs_.set_lane("0");
     out_.line(
         fmt::format("{}(&{}, {});", helpers_.use(CHelper::kPrefetch), exprs_.element(n.buffer, n.indices), n.locality));
-    exprs_.set_lane(lane_);
   }
 
   void emit_store(const Store& n) {

@@ -44,7 +44,8 @@ uint32_t Translator::slot_of(VarRef var) const {
 }
 
 void Translator::choose_access_form(Stmt s) {
-  if (!s) return;
+  if (options_.flat) flat_ = *options_.flat;
+  if (!s || options_.flat) return;
   bool some_flat = false;
   bool some_dimensional = false;
   const auto look = [&](Buffer buffer, const Array<Expr>& indices) {

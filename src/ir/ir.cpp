@@ -283,6 +283,7 @@ Stmt make_allocate(Buffer buffer, Stmt body) {
 
 Stmt make_prefetch(Buffer buffer, std::span<const Expr> indices, int locality) {
   check_access(buffer, indices, {});
+  TENSMITH_ICHECK(indices.empty() || indices.back().type().is_scalar(), "a prefetch with a vector index");
   TENSMITH_ICHECK(locality >= 1 && locality <= 3, fmt::format("prefetch with locality {}", locality));
   return make_node<Prefetch>(StmtNode{StmtKind::kPrefetch}, buffer, make_array(indices), locality);
 }

@@ -240,6 +240,9 @@ class Parser : public ExprParser {
     const size_t start = offset();
     const Access target = access();
     if (target.predicate) fail(start, "a prefetch has no predicate");
+    if (!target.indices.empty() && target.indices.back().type().is_vector()) {
+      fail(start, "a prefetch has no vector index");
+    }
     expect("into");
     for (int level = 1; level <= 3; ++level) {
       if (accept(fmt::format("L{}", level))) {

@@ -166,6 +166,7 @@ TEST(Parse, EachMistakeIsNamed) {
   has(message_of(head + "  C[0] = A[0]\n"), "float32 cannot be stored where int8 belongs");
   has(message_of(head + "  C[0] = 200\n"), "the number 200 does not fit in int8");
   has(message_of(head + "  C[ramp(0, 1, 2)] = 1\n"), "int64 cannot be stored where int8x2 belongs");
+  has(message_of(head + "  prefetch C[ramp(0, 1, 2)] into L1\n"), "a prefetch has no vector index");
   has(message_of(head + "  prefetch C[0] into L4\n"), "expected 'L1', 'L2' or 'L3', found 'L4'");
   has(message_of(head + "  D[0] = 1\n"), "unknown buffer 'D'");
   has(message_of(head + "  C[0] == 1\n"), "expected '=', found '=='");

@@ -26,6 +26,9 @@ struct InterpretOptions {
   /// Run the iterations of parallel and vectorized loops in an order drawn from this seed, so that a dependence
   /// between them shows.
   std::optional<uint64_t> shuffle_seed;
+  /// Whether accesses are flattened (one index in all). Seen from the accesses when it is not given, which only a
+  /// program needs whose accessed buffers all have rank 1, some with a stride.
+  std::optional<bool> flat;
   /// Stop with a WorkError after that many loop iterations; 0 means no limit.
   int64_t max_iterations = 0;
 };

@@ -308,8 +308,8 @@ struct Allocate : StmtNode {
   Stmt body;
 };
 
-/// Asks for the cache line of buffer[indices]; `locality` 3 = L1, 2 = L2, 1 = L3. Any address is allowed: no value is
-/// read.
+/// Asks for the cache line of buffer[indices], all scalar; `locality` 3 = L1, 2 = L2, 1 = L3. Any address is allowed:
+/// no value is read.
 struct Prefetch : StmtNode {
   static constexpr StmtKind kKind = StmtKind::kPrefetch;
   Buffer buffer;

@@ -276,15 +276,7 @@ void Emitter::emit_prefetch(const Prefetch& prefetch) {
   const size_t count = prefetch.indices.size();
   TENSMITH_ICHECK(count > 0, "a prefetch needs an index");
   AffineIndex base = scalar_offset(prefetch.buffer, prefetch.indices, count - 1);
-  const Expr last = prefetch.indices.back();
-  const int64_t stride = last_stride(prefetch.buffer, count);
-  if (last.type().is_scalar()) {
-    linearize(last, stride, base);
-  } else {
-    VectorIndex vector;
-    TENSMITH_ICHECK(linearize_vector(last, stride, vector), "a prefetch takes a scalar or a ramp");
-    base.add_scaled(vector.base, 1);
-  }
+  linearize(prefetch.indices.back(), last_stride(prefetch.buffer, count), base);
   Value* pointer = pointer_to(locate(prefetch.buffer, base));
   llvm::Function* intrinsic =
       llvm::Intrinsic::getDeclaration(&module_.module, llvm::Intrinsic::prefetch, {builder_.getPtrTy()});

@@ -137,11 +137,16 @@ bool same_expr(Expr a, Expr b) {
   return a->kind == b->kind && a->type == b->type && same_node(*a, *b);
 }
 
-bool may_wrap(Expr e) {
+namespace {
+
+bool may_wrap(Expr e, const VarRanges* ranges) {
   switch (e.kind()) {
     case ExprKind::kIntImm:
-    case ExprKind::kFloatImm:
-    case ExprKind::kVar: return false;
+    case ExprKind::kFloatImm: return false;
+    case ExprKind::kVar: {
+      const VarRanges::Entry* entry = ranges != nullptr ? ranges->find(e.as<Var>()) : nullptr;
+      return entry != nullptr && entry->wraps;
+    }
     case ExprKind::kLoad:
     case ExprKind::kCall:
     case ExprKind::kReduce: return true;
@@ -151,16 +156,33 @@ bool may_wrap(Expr e) {
     }
     default: {
       bool found = false;
-      for_each_child(e, [&](Expr child) { found = found || may_wrap(child); });
+      for_each_child(e, [&](Expr child) { found = found || may_wrap(child, ranges); });
       return found;
     }
   }
 }
 
+}  // namespace
+
+bool may_wrap(Expr e) { return may_wrap(e, nullptr); }
+bool may_wrap(Expr e, const VarRanges& ranges) { return may_wrap(e, &ranges); }
+
 bool reads_data(Expr e) {
   if (e.kind() == ExprKind::kLoad) return true;
   bool found = false;
   for_each_child(e, [&](Expr child) { found = found || reads_data(child); });
+  return found;
+}
+
+bool may_fail(Expr e) {
+  if (e.kind() == ExprKind::kLoad) return true;
+  if (const auto* n = e.as<Binary>();
+      n != nullptr && n->type.is_integral() && (n->op == BinaryOp::kDiv || n->op == BinaryOp::kMod)) {
+    const std::optional<int64_t> divisor = as_const_int(n->b);
+    if (!divisor || *divisor == 0) return true;
+  }
+  bool found = false;
+  for_each_child(e, [&](Expr child) { found = found || may_fail(child); });
   return found;
 }
 

@@ -84,7 +84,7 @@ FormInterval BoundsOver::visit_atom(Expr atom) {
     if (n->op == BinaryOp::kMin || n->op == BinaryOp::kMax) return visit_min_max(*n);
     const auto* divisor = n->b.as<IntImm>();
     if ((n->op == BinaryOp::kDiv || n->op == BinaryOp::kMod) && divisor != nullptr && divisor->value > 0 &&
-        !may_wrap(n->a)) {
+        !may_wrap(n->a, all_)) {
       return visit_quotient(*n, divisor->value);
     }
   }

@@ -52,7 +52,7 @@ Range range_of_binary(const Binary& n, const VarRanges& ranges) {
   if (n.op == BinaryOp::kMin) return min(a, b);
   if (n.op == BinaryOp::kMax) return max(a, b);
   if (n.type.is_uint() && n.type.bits == 64 && !(a.bounded() && b.bounded())) return range_of(n.type);
-  return as_values(arithmetic(n.op, a, b), n.type, !is_index_type(n.type) || may_wrap(&n));
+  return as_values(arithmetic(n.op, a, b), n.type, !is_index_type(n.type) || may_wrap(&n, ranges));
 }
 
 Range range_of_node(Expr e, const VarRanges& ranges) {
@@ -76,7 +76,7 @@ Range range_of_node(Expr e, const VarRanges& ranges) {
       [&](const Load& n) { return range_of(n.type); },
       [&](const Ramp& n) {
         const Range steps = range_of(n.stride, ranges) * Range{0, n.type.lanes - 1};
-        return as_values(range_of(n.base, ranges) + steps, n.type.element(), may_wrap(&n));
+        return as_values(range_of(n.base, ranges) + steps, n.type.element(), may_wrap(&n, ranges));
       },
       [&](const Broadcast& n) { return range_of(n.value, ranges); }, [&](const Call& n) { return range_of(n.type); },
       [&](const Reduce& n) { return range_of(n.type); });
@@ -173,7 +173,7 @@ Range range_of(Expr e, const VarRanges& ranges) {
 void VarRanges::push_loop(VarRef var, Expr extent) {
   const Range r = range_of(extent, *this);
   push(var, {0, r.max == kPosInf ? kPosInf : r.max - 1});
-  if (extent.kind() == ExprKind::kIntImm || !is_index_type(var->type)) return;
+  if (extent.kind() == ExprKind::kIntImm || !is_index_type(var->type) || reads_data(extent)) return;
   Affine difference(var->type);
   difference.add_term(var, 1);
   Linearizer(*this).add(difference, extent, -1);
@@ -185,8 +185,10 @@ void VarRanges::push_let(VarRef var, Expr value) {
     push(var, range_of(var->type));
     return;
   }
-  const bool wraps = may_wrap(value);
-  entries_.push_back({var, range_of(value, *this), wraps || !is_index_type(value.type()) ? Expr() : value, wraps});
+  // A load in its place would see what is stored later.
+  const bool wraps = may_wrap(value, *this);
+  const bool expands = !wraps && is_index_type(value.type()) && !reads_data(value);
+  entries_.push_back({var, range_of(value, *this), expands ? value : Expr(), wraps});
 }
 
 void VarRanges::push_fact(Expr condition, bool holds) {
@@ -243,6 +245,16 @@ void VarRanges::push_fact(Expr condition, bool holds) {
   }
 }
 
+void VarRanges::push_branch(Expr condition, bool holds) {
+  const auto* n = condition.as<Binary>();
+  if (n != nullptr && n->op == (holds ? BinaryOp::kAnd : BinaryOp::kOr)) {
+    push_branch(n->a, holds);
+    push_branch(n->b, holds);
+  } else if (!reads_data(condition)) {
+    push_fact(condition, holds);
+  }
+}
+
 void VarRanges::add_fact(const Affine& form, int depth) {
   constexpr int kMaxDepth = 4;
   if (!form.valid() || form.wraps()) return;
@@ -261,7 +273,10 @@ void VarRanges::add_fact(const Affine& form, int depth) {
     }
     return;
   }
-  if (form.terms().empty()) return;
+  if (form.terms().empty()) {
+    if (form.constant() >= 0) entries_.push_back({nullptr, {1, 0}, {}, false});  // a contradiction
+    return;
+  }
   facts_.push_back(form);
   // coef * atom < -(everything else): the range of a lone variable shrinks.
   if (form.terms().size() != 1 || form.terms()[0].atom.kind() != ExprKind::kVar) return;
@@ -295,6 +310,13 @@ const VarRanges::Entry* VarRanges::find(VarRef var) const {
 Range VarRanges::range(VarRef var) const {
   const Entry* entry = find(var);
   return entry != nullptr ? entry->range : range_of(var->type);
+}
+
+bool VarRanges::contradictory() const {
+  for (const Entry& entry : entries_) {
+    if (entry.range.empty()) return true;
+  }
+  return parent_ != nullptr && parent_->contradictory();
 }
 
 int VarRanges::known_condition(Expr condition) const {

@@ -72,9 +72,14 @@ void Linearizer::add(Affine& out, Expr e, int64_t scale) {
   }
 }
 
+void Linearizer::add_term(Affine& out, Expr atom, int64_t scale) {
+  out.add_term(atom, scale);
+  if (!out.wraps() && may_wrap(atom, ranges_)) out.set_wraps();
+}
+
 void Linearizer::add_atom(Affine& out, Expr e, int64_t scale) {
   if (hook_ == nullptr) {
-    out.add_term(e, scale);
+    add_term(out, e, scale);
     return;
   }
   const Expr simpler = hook_(self_, e);
@@ -82,7 +87,7 @@ void Linearizer::add_atom(Affine& out, Expr e, int64_t scale) {
   const bool is_sum = simpler.kind() == ExprKind::kIntImm || simpler.kind() == ExprKind::kVar ||
                       (n != nullptr && n->op <= BinaryOp::kMod);
   if (!is_sum) {
-    out.add_term(simpler, scale);
+    add_term(out, simpler, scale);
     return;
   }
   // Already simplified: only take it apart.
@@ -119,9 +124,9 @@ void Linearizer::add_product(Affine& out, const Binary& n, int64_t scale) {
   int64_t coef = 0;
   const bool monomials = a.terms().size() == 1 && b.terms().size() == 1 && a.constant() == 0 && b.constant() == 0;
   if (monomials && !__builtin_mul_overflow(a.terms()[0].coef, b.terms()[0].coef, &coef)) {
-    product.add_term(make_binary(BinaryOp::kMul, a.terms()[0].atom, b.terms()[0].atom), coef);
+    add_term(product, make_binary(BinaryOp::kMul, a.terms()[0].atom, b.terms()[0].atom), coef);
   } else {
-    product.add_term(make_binary(BinaryOp::kMul, to_expr(a), to_expr(b)), 1);
+    add_term(product, make_binary(BinaryOp::kMul, to_expr(a), to_expr(b)), 1);
   }
   add_scaled(product, 1);
 }
@@ -204,7 +209,7 @@ void Linearizer::add_quotient(Affine& out, const Binary& n, int64_t scale) {
     if (is_div) out.add(number, scale);
     return;
   }
-  out.add_term(make_binary(n.op, to_expr(number), to_expr(divisor)), scale);
+  add_term(out, make_binary(n.op, to_expr(number), to_expr(divisor)), scale);
 }
 
 void Linearizer::add_div(Affine& out, const Affine& number, int64_t divisor, int64_t scale) {
@@ -245,7 +250,7 @@ void Linearizer::add_div(Affine& out, const Affine& number, int64_t divisor, int
       if (quotient.valid()) return add_mod(out, quotient, inner / divisor, scale);
     }
   }
-  out.add_term(make_binary(BinaryOp::kDiv, to_expr(rest), make_int(out.type(), divisor)), scale);
+  add_term(out, make_binary(BinaryOp::kDiv, to_expr(rest), make_int(out.type(), divisor)), scale);
 }
 
 void Linearizer::add_mod(Affine& out, const Affine& number, int64_t divisor, int64_t scale) {
@@ -284,7 +289,7 @@ void Linearizer::add_mod(Affine& out, const Affine& number, int64_t divisor, int
     out.add(p.rest, scale);
     return;
   }
-  out.add_term(make_binary(BinaryOp::kMod, to_expr(rest), make_int(out.type(), divisor)), scale);
+  add_term(out, make_binary(BinaryOp::kMod, to_expr(rest), make_int(out.type(), divisor)), scale);
 }
 
 // ---- putting together -------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ class Linearizer {
  private:
   struct Split;
   Split split(const Affine& number, int64_t divisor);
+  void add_term(Affine& out, Expr atom, int64_t scale);
   void add_atom(Affine& out, Expr e, int64_t scale);
   void add_product(Affine& out, const Binary& n, int64_t scale);
   void add_quotient(Affine& out, const Binary& n, int64_t scale);

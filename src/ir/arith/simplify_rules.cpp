@@ -44,8 +44,8 @@ Expr Simplifier::visit_cast(const Cast& n) {
   if (const auto* inner = v.as<Cast>(); inner != nullptr && is_widening(inner->value.type(), inner->type)) {
     return visit(make_cast(n.type, inner->value));
   }
-  if (const auto* r = v.as<Ramp>();
-      r != nullptr && is_index_type(r->type) && n.type.is_int() && n.type.bits > r->type.bits && !may_wrap(v)) {
+  if (const auto* r = v.as<Ramp>(); r != nullptr && is_index_type(r->type) && n.type.is_int() &&
+                                    n.type.bits > r->type.bits && !may_wrap(v, ranges_)) {
     const DataType element = n.type.element();
     return visit(make_ramp(make_cast(element, r->base), make_cast(element, r->stride), n.type.lanes));
   }
@@ -160,7 +160,7 @@ Expr Simplifier::vector_rules(BinaryOp op, Expr a, Expr b) {
     default: break;
   }
   // The rest assumes that lanes do not wrap.
-  if (!is_index_type(a.type()) || may_wrap(a) || may_wrap(b)) return {};
+  if (!is_index_type(a.type()) || may_wrap(a, ranges_) || may_wrap(b, ranges_)) return {};
   const std::optional<int64_t> sa = as_const_int(la.stride), sb = as_const_int(lb.stride);
   if (!sa || !sb) return {};
   const auto last = [&](const Lanes& l, int64_t stride) {

@@ -37,19 +37,19 @@ Stmt Simplifier::visit_if(const If& n) {
   Stmt then_case, else_case;
   {
     RangeScope scope(ranges_);
-    ranges_.push_fact(c, true);
+    ranges_.push_branch(c, true);
     then_case = visit(n.then_case);
   }
   if (n.else_case) {
     RangeScope scope(ranges_);
-    ranges_.push_fact(c, false);
+    ranges_.push_branch(c, false);
     else_case = visit(n.else_case);
   }
   if (!then_case && !else_case) return {};
   if (!then_case) return make_if(visit(make_not(c)), else_case);
   // if (a) if (b) s: one condition, unless b may only be looked at when a holds.
   const auto* inner = then_case.as<If>();
-  if (inner != nullptr && !else_case && !inner->else_case && !reads_data(inner->condition)) {
+  if (inner != nullptr && !else_case && !inner->else_case && !may_fail(inner->condition)) {
     return make_if(visit(make_binary(BinaryOp::kAnd, c, inner->condition)), inner->then_case);
   }
   return c.same_as(n.condition) && then_case.same_as(n.then_case) && else_case.same_as(n.else_case)

@@ -68,11 +68,11 @@ class Solver {
     most.add_constant(range.width);
     if (!most.valid()) return false;
     if (k == 0) {
-      // Not about v: holds everywhere, or nowhere for sure.
+      // Not about v: holds everywhere, or nowhere.
       if (prove_negative(most, bounds_.outer()) == Tri::kTrue) return true;
+      if (prove_negative(least, bounds_.outer()) != Tri::kFalse) return false;
       const Expr zero = make_int(form.type(), 0);
-      all_at_least(zero), all_below(zero);
-      if (prove_negative(least, bounds_.outer()) == Tri::kFalse) any_at_least(zero), any_below(zero);
+      all_at_least(zero), all_below(zero), any_at_least(zero), any_below(zero);
       return true;
     }
     if (k > 0) {  // v <= floor((-rest - 1) / k)

@@ -77,7 +77,7 @@ Pulled pull(Stmt s) {
       [&](const Seq& n) { return pull_seq(n); },
       [&](const If& n) {
         if (n.else_case) return Pulled{{}, make_if(n.condition, put(pull(n.then_case)), put(pull(n.else_case)))};
-        if (reads_data(n.condition)) return Pulled{{}, make_if(n.condition, put(pull(n.then_case)))};
+        if (may_fail(n.condition)) return Pulled{{}, make_if(n.condition, put(pull(n.then_case)))};
         Pulled p = pull(n.then_case);
         Conjuncts all;
         append_conjuncts(n.condition, all);

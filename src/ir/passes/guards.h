@@ -16,8 +16,8 @@ Expr conjunction(const Conjuncts& conjuncts);
 /// `s`, when all hold.
 Stmt guarded(const Conjuncts& conjuncts, Stmt s);
 
-/// Moves each guard out as far as the variables it needs, and in front of sequences that share it. Guards that read
-/// data stay.
+/// Moves each guard out as far as the variables it needs, and in front of sequences that share it. Guards that
+/// may fail (may_fail) stay.
 Stmt hoist_guards(Stmt s);
 
 /// Rewrites the conditions below a statement: `fn(condition, scope)` gets every operand of the `and`s of ifs and scalar

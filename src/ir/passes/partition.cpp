@@ -141,12 +141,12 @@ class Partitioner {
     Stmt then_case, else_case;
     {
       RangeScope scope(ranges_);
-      ranges_.push_fact(n.condition);
+      ranges_.push_branch(n.condition, true);
       then_case = visit(n.then_case);
     }
     if (n.else_case) {
       RangeScope scope(ranges_);
-      ranges_.push_fact(n.condition, false);
+      ranges_.push_branch(n.condition, false);
       else_case = visit(n.else_case);
     }
     if (!then_case) return else_case ? make_if(logical_not(n.condition), else_case) : Stmt();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "tensmith/ir/visit.h"
 
 namespace tensmith {
@@ -24,6 +26,7 @@ class Unroller {
       return map_children(
           s, [](Expr e) { return e; }, [&](Stmt c) { return unroll(c); });
     }
+    const int64_t before = made_;
     const Stmt body = unroll(loop->body);
     if (!body) {
       return {};
@@ -33,12 +36,14 @@ class Unroller {
       return make_for(loop->var, loop->extent, LoopKind::kSerial, body);
     }
     const int64_t size = count_statements(body);
-    if (*extent > 0 && size > options_.max_statements / *extent) {
+    const int64_t left = options_.max_statements - before;
+    if (*extent > 0 && size > left / *extent) {
       throw UserError(
           fmt::format("unrolling loop '{}' ({} iterations of {} statements) passes the limit of {} statements",
                       loop->var->name, *extent, size, options_.max_statements),
           "unroll fewer loops or split them first");
     }
+    made_ = before + size * std::max<int64_t>(*extent, 0);  // the body's own copies are part of `size`
     std::vector<Stmt> copies;
     for (int64_t i = 0; i < *extent; ++i) {
       const Binding binding{loop->var, make_int(loop->var->type, i)};
@@ -50,6 +55,7 @@ class Unroller {
 
  private:
   const UnrollOptions& options_;
+  int64_t made_ = 0;  ///< statements of the unrolled loops so far
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tensmith/ir/arith/affine.h"
 #include "tensmith/ir/ops.h"
 #include "tensmith/ir/visit.h"
 
@@ -22,31 +23,77 @@ bool uses_any(const Array<Expr>& exprs, std::span<const VarRef> vars) {
   return std::any_of(exprs.begin(), exprs.end(), [&](Expr e) { return uses_any(e, vars); });
 }
 
-/// Whether every statement has a vector form. `lane_vars` are the loop variable and the lets that depend on it.
-bool is_vectorizable(Stmt s, std::vector<VarRef>& lane_vars) {
-  return match(
-      s, [&](const For& n) { return !uses_any(n.extent, lane_vars) && is_vectorizable(n.body, lane_vars); },
-      // A store to one element from all lanes depends on their order.
-      [&](const Store& n) { return uses_any(n.indices, lane_vars); },
-      [&](const Seq& n) {
-        return std::all_of(n.stmts.begin(), n.stmts.end(), [&](Stmt c) { return is_vectorizable(c, lane_vars); });
-      },
-      [&](const If& n) {
-        return is_vectorizable(n.then_case, lane_vars) && (!n.else_case || is_vectorizable(n.else_case, lane_vars));
-      },
-      [&](const Let& n) {
-        if (uses_any(n.value, lane_vars)) {
-          lane_vars.push_back(n.var);
-        }
-        return is_vectorizable(n.body, lane_vars);
-      },
-      [&](const Allocate&) { return false; }, [&](const Prefetch&) { return true; });
-}
+/// Whether every statement has a vector form that computes the same.
+class VectorForm {
+ public:
+  explicit VectorForm(VarRef lane) : lane_vars_{lane} {}
+
+  /// `masked`: under a condition that depends on the lane, where loads get a lane mask too.
+  bool exists(Stmt s, bool masked = false) {
+    bool scalar = true;
+    for_each_child(
+        s,
+        [&](Expr e) {
+          // Lanes of what is a vector already have no room for ours.
+          walk(e, [&](Expr x) { scalar = scalar && !(x.type().is_vector() && uses_any(x, lane_vars_)); });
+        },
+        [](Stmt) {});
+    if (!scalar) return false;
+    const auto by_lane = [&](Expr e) { return uses_any(e, lane_vars_) || (masked && reads_data(e)); };
+    return match(
+        s, [&](const For& n) { return !by_lane(n.extent) && exists(n.body, masked); },
+        // A store to one element from all lanes depends on their order.
+        [&](const Store& n) { return uses_any(n.indices, lane_vars_); },
+        [&](const Seq& n) {
+          return std::all_of(n.stmts.begin(), n.stmts.end(), [&](Stmt c) { return exists(c, masked); });
+        },
+        [&](const If& n) {
+          const bool mask = by_lane(n.condition);
+          // The mask is evaluated at each access below.
+          if (mask && (stores_what(n.condition, n.then_case) || stores_what(n.condition, n.else_case))) return false;
+          return exists(n.then_case, masked || mask) && (!n.else_case || exists(n.else_case, masked || mask));
+        },
+        [&](const Let& n) {
+          if (by_lane(n.value)) {
+            // It is replaced by its value, which a store in between may change.
+            if (reads_data(n.value)) return false;
+            lane_vars_.push_back(n.var);
+          }
+          return exists(n.body, masked);
+        },
+        [&](const Allocate&) { return false; },
+        // The first lane stands for all; it must not read where the mask is false.
+        [&](const Prefetch& n) { return !masked || std::none_of(n.indices.begin(), n.indices.end(), may_fail); });
+  }
+
+ private:
+  /// Whether `s` stores to a buffer that `condition` reads.
+  static bool stores_what(Expr condition, Stmt s) {
+    bool found = false;
+    if (!s) return found;
+    walk(condition, [&](Expr e) {
+      const auto* load = e.as<Load>();
+      if (load == nullptr) return;
+      walk(
+          s, [](Expr) {},
+          [&](Stmt child) {
+            const auto* store = child.as<Store>();
+            found = found || (store != nullptr && store->buffer == load->buffer);
+          });
+    });
+    return found;
+  }
+
+  std::vector<VarRef> lane_vars_;  ///< the loop variable and the lets that depend on it
+};
 
 class Vectorizer {
  public:
   Vectorizer(VarRef var, int lanes)
-      : var_(var), lanes_(lanes), lane_index_(make_ramp(make_int(var->type, 0), make_int(var->type, 1), lanes)) {}
+      : var_(var),
+        lanes_(lanes),
+        lane_index_(make_ramp(make_int(var->type, 0), make_int(var->type, 1), lanes)),
+        first_lane_{{var, make_int(var->type, 0)}} {}
 
   Stmt stmt(Stmt s) {
     return match(
@@ -65,14 +112,15 @@ class Vectorizer {
           }
           // Variables are scalar, so a let with one value per lane is replaced by its value.
           lets_.push_back({n.var, value});
+          first_lane_.push_back({n.var, substitute(n.value, first_lane_)});
           Stmt body = stmt(n.body);
           lets_.pop_back();
+          first_lane_.pop_back();
           return body;
         },
         [&](const Allocate& n) { return make_allocate(n.buffer, stmt(n.body)); },
         [&](const Prefetch& n) {
-          const Binding first_lane{var_, make_int(var_->type, 0)};
-          const Expr index = substitute(n.indices[0], {&first_lane, 1});
+          const Expr index = substitute(n.indices[0], first_lane_);
           return make_prefetch(n.buffer, {&index, 1}, n.locality);
         });
   }
@@ -203,6 +251,7 @@ class Vectorizer {
   Expr lane_index_;
   Expr mask_;
   std::vector<Binding> lets_;
+  std::vector<Binding> first_lane_;  ///< scalars of lane 0: the loop variable and the lets that are replaced
 };
 
 }  // namespace
@@ -223,8 +272,7 @@ Stmt vectorize_loops(Stmt body) {
     return vectorize_loops(substitute(loop->body, {&binding, 1}));
   }
   const Stmt inner = vectorize_loops(loop->body);
-  std::vector<VarRef> lane_vars{loop->var};
-  if (!extent || *extent < 1 || *extent > kMaxLanes || !inner || !is_vectorizable(inner, lane_vars)) {
+  if (!extent || *extent < 1 || *extent > kMaxLanes || !inner || !VectorForm(loop->var).exists(inner)) {
     return inner ? make_for(loop->var, loop->extent, LoopKind::kSerial, inner) : Stmt();
   }
   return Vectorizer(loop->var, static_cast<int>(*extent)).stmt(inner);

@@ -88,6 +88,21 @@ TEST(SimplifyStmtTest, Lets) {
   EXPECT_EQ(simple(data, {.inline_index_lets = true}), data);
 }
 
+TEST(SimplifyStmtTest, FactsAboutDataEndWithAStore) {
+  const std::string_view stores =
+      "  C[0] = 1.0\n  if C[0] < 3.0:\n    C[0] = 5.0\n    if C[0] < 3.0:\n      C[1] = 7.0\n";
+  EXPECT_EQ(simple(stores), stores);
+  EXPECT_EQ(
+      simple(
+          "  for y in [0, 8):\n    if y < 3 and A[y] < 1.0:\n      C[y] = 1.0\n      if y < 4:\n        C[y] = 2.0\n"),
+      "  for y in [0, 8):\n    if y < 3 and A[y] < 1.0:\n      C[y] = 1.0\n      C[y] = 2.0\n");
+}
+
+TEST(SimplifyStmtTest, ADivisionStaysInsideItsGuard) {
+  const std::string_view text = "  for y in [0, 8):\n    if 0 < y:\n      if 7/y < 3:\n        C[y] = 1.0\n";
+  EXPECT_EQ(simple(text), text);
+}
+
 TEST(SimplifyStmtTest, PredicatesAndAllocations) {
   EXPECT_EQ(simple("  for y in [0, 8):\n    C[y if y < 8] = A[y if y < 8]\n"), "  for y in [0, 8):\n    C[y] = A[y]\n");
   EXPECT_EQ(simple("  for y in [0, 8):\n    C[y if y > 8] = A[y]\n"), "  pass\n");

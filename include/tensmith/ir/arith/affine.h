@@ -20,9 +20,15 @@ constexpr bool is_index_type(DataType t) { return t.is_int() && t.bits >= 32; }
 /// Whether the value of `e` depends on data (a load, a call, a narrowing cast), so that arithmetic on it may wrap and
 /// rules that assume no overflow must not be used.
 bool may_wrap(Expr e);
+/// The same where variables may be bound to data by lets in scope.
+bool may_wrap(Expr e, const VarRanges& ranges);
 
 /// Whether `e` holds a load.
 bool reads_data(Expr e);
+
+/// Whether evaluating `e` where the conditions around it do not hold may be an error: it loads, or divides by what may
+/// be zero. It must not move out of them, and not into one `and` with them, which may evaluate both operands.
+bool may_fail(Expr e);
 
 /// Same structure, types and variables. Loads are compared by buffer and indices.
 bool same_expr(Expr a, Expr b);

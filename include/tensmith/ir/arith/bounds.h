@@ -42,7 +42,8 @@ struct SolvedRange {
 
 /// Solves `condition`, a comparison or a conjunction of comparisons, for `v`: the inner variables run over their
 /// extents, all others stay symbolic in the result. Empty when some comparison is not linear in `v` with a constant
-/// coefficient (or is a `!=`). The all-range is the largest when the condition is one comparison.
+/// coefficient (or is a `!=`), or does not depend on `v` and is neither proven nor refuted. The all-range is the
+/// largest when the condition is one comparison.
 std::optional<SolvedRange> solve(Expr condition, VarRef v, std::span<const VarExtent> inner, const VarRanges& outer);
 
 /// A condition in outer variables under which `condition` (a comparison) holds for all values of the inner ones; as

@@ -72,6 +72,9 @@ class VarRanges {
   void push_let(VarRef var, Expr value);
   /// A scalar condition known to hold (or, with `holds` false, known not to).
   void push_fact(Expr condition, bool holds = true);
+  /// The condition of an If around statements: as push_fact, without the parts that read data, which a store may
+  /// change.
+  void push_branch(Expr condition, bool holds);
 
   Mark mark() const { return {entries_.size(), facts_.size(), conditions_.size()}; }
   void pop(Mark mark);
@@ -89,6 +92,9 @@ class VarRanges {
     return parent_ != nullptr && parent_->any_fact(pred);
   }
   bool has_facts() const { return !facts_.empty() || (parent_ != nullptr && parent_->has_facts()); }
+  /// Whether facts were seen to contradict each other, so that some variable has no value left: code under them never
+  /// runs.
+  bool contradictory() const;
   /// 1 or 0 when the same condition was pushed as a fact, -1 otherwise.
   int known_condition(Expr condition) const;
 

@@ -5,8 +5,8 @@
 namespace tensmith {
 
 struct UnrollOptions {
-  /// Statements that unrolling may produce in one function; beyond it the program is refused, since back ends take
-  /// minutes over such code.
+  /// Statements that unrolling may produce in one function, all its loops together; beyond it the program is refused,
+  /// since back ends take minutes over such code.
   int64_t max_statements = 20000;
 };
 

@@ -10,8 +10,18 @@ namespace tensmith {
 ///       C[y*64 + x] = A[y*64 + x] + b
 ///
 /// A condition that depends on the loop variable becomes the predicate of the accesses it guards (a masked tail). Runs
-/// after storage flattening. A vectorized loop of extent 1 becomes its body; one whose extent is not constant, or whose
-/// body holds a loop with an extent or an allocation that depends on the lane, runs as a serial loop.
+/// after storage flattening. A let that depends on the lane is replaced by its value; a prefetch asks for the first
+/// lane's line. A vectorized loop of extent 1 becomes its body. These run as serial loops, so that none is left marked:
+///
+/// * an extent that is not constant, below 1 or above 1024;
+/// * an allocation inside, or a loop whose extent depends on the lane;
+/// * a store to the same element from all lanes;
+/// * a let that depends on the lane and reads data, and a condition that does and whose data is stored to below it:
+/// they
+///   would be read again after the store;
+/// * the lane inside an expression that is a vector already.
+///
+/// Under a condition that depends on the lane, whatever reads data does.
 Stmt vectorize_loops(Stmt body);
 
 }  // namespace tensmith
