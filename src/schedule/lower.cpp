@@ -43,7 +43,9 @@ Function lower_function(Function f, const LowerOptions& options) {
   const auto done = [&](Pass pass, Stmt body) {
     f.body = body;
     if (options.verify) {
-      verify(f, pass < Pass::kFlatten ? VerifyStage::kLoopNest : VerifyStage::kFlat);
+      verify(f, pass < Pass::kFlatten     ? VerifyStage::kLoopNest
+                : pass < Pass::kVectorize ? VerifyStage::kFlat
+                                          : VerifyStage::kVectorized);
     }
     if (options.after_pass) {
       options.after_pass(pass, f);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "schedule/nest_builder.h"
+#include "tensmith/ir/arith/affine.h"
 #include "tensmith/ir/visit.h"
 
 /// Statements from a plan.
@@ -102,7 +103,7 @@ Stmt NestBuilder::emit_stage(StageId id) {
   }
   for (int i = position; i-- > 0;) {
     if (body) {
-      body = guarded(conditions, i, emit_inside(id, i, body));
+      body = guarded(conditions, i, emit_inside(id, i, guarded_by_data(conditions, i, body)));
       if (p.loop_atoms[i] >= 0) {
         const int16_t leaf = s.leaves[i];
         body = make_for(p.vars[i], make_index(p.extents[leaf]), s.axes[leaf].kind, body);
@@ -116,17 +117,6 @@ Stmt NestBuilder::emit_stage(StageId id) {
   return guarded(conditions, -1, body);
 }
 
-namespace {
-
-bool has_load(Expr e) {
-  if (e.kind() == ExprKind::kLoad) return true;
-  bool found = false;
-  for_each_child(e, [&](Expr c) { found = found || has_load(c); });
-  return found;
-}
-
-}  // namespace
-
 /// The statement inside all loops. Appends the conditions under which a sum's term is not zero. Empty when it never
 /// runs.
 std::optional<Stmt> NestBuilder::update_of(StageId id, int first_reduce, Conditions& conditions, std::string* problem) {
@@ -137,15 +127,19 @@ std::optional<Stmt> NestBuilder::update_of(StageId id, int first_reduce, Conditi
   const bool combine = reduce != nullptr && first_reduce < loops;
   Expr term = reduce != nullptr ? reduce->value : s.tensor->body;
   if (combine && reduce->op == ReduceOp::kSum) {
-    std::vector<Expr> terms_not_zero;
+    ArenaVector<Expr> terms_not_zero;
     term = strip_selects(term, terms_not_zero);
     for (Expr condition : terms_not_zero) {
       seen_depth_ = 0;
       const Expr mapped = value(condition);
       if (is_const_int(mapped, 1)) continue;
       if (is_const_int(mapped, 0)) return std::nullopt;
-      const int position = std::min(seen_depth_ - p.depth - 1, loops - 1);
-      conditions.push_back({mapped, std::max(position, first_reduce), has_load(mapped)});
+      int position = std::max(std::min(seen_depth_ - p.depth - 1, loops - 1), first_reduce);
+      const bool needs_others = may_fail(mapped);
+      for (const Condition& other : conditions) {
+        if (needs_others) position = std::max(position, other.position);
+      }
+      conditions.push_back({mapped, position, needs_others});
     }
   }
   if (s.tensorized >= 0) {
@@ -215,17 +209,21 @@ NestBuilder::Condition NestBuilder::guard_condition(const Guard& guard, const St
 }
 
 Stmt NestBuilder::guarded(std::span<const Condition> conditions, int position, Stmt body) const {
-  if (!body) return body;
-  // `and` may evaluate both operands, so that a condition with a load stands inside those before it.
-  for (size_t i = conditions.size(); i-- > 0;) {
-    if (conditions[i].reads && conditions[i].position == position) body = make_if(conditions[i].expr, body);
-  }
   Expr all;
   for (const Condition& condition : conditions) {
-    if (condition.reads || std::max(condition.position, -1) != position) continue;
+    if (condition.needs_others || std::max(condition.position, -1) != position) continue;
     all = all ? make_binary(BinaryOp::kAnd, all, condition.expr) : condition.expr;
   }
-  return all ? make_if(all, body) : body;
+  return all && body ? make_if(all, body) : body;
+}
+
+/// The conditions that need others to hold stand inside those, one by one (`and` may evaluate both operands), and
+/// inside the stages of their loop, which they may read.
+Stmt NestBuilder::guarded_by_data(std::span<const Condition> conditions, int position, Stmt body) const {
+  for (size_t i = conditions.size(); i-- > 0;) {
+    if (conditions[i].needs_others && conditions[i].position == position) body = make_if(conditions[i].expr, body);
+  }
+  return body;
 }
 
 /// The body of a stage's loop, with the prefetches and the stages that stand at its start.
@@ -258,7 +256,7 @@ bool is_zero(Expr e) {
   return is_const_int(e, 0);
 }
 
-void split_conjunction(Expr condition, std::vector<Expr>& out) {
+void split_conjunction(Expr condition, ArenaVector<Expr>& out) {
   const auto* both = condition.as<Binary>();
   if (both != nullptr && both->op == BinaryOp::kAnd) {
     split_conjunction(both->a, out);
@@ -270,7 +268,7 @@ void split_conjunction(Expr condition, std::vector<Expr>& out) {
 
 }  // namespace
 
-Expr NestBuilder::strip_selects(Expr e, std::vector<Expr>& conditions) {
+Expr NestBuilder::strip_selects(Expr e, ArenaVector<Expr>& conditions) {
   if (const auto* select = e.as<Select>(); select != nullptr && is_zero(select->if_false)) {
     split_conjunction(select->condition, conditions);
     return strip_selects(select->if_true, conditions);
@@ -344,6 +342,7 @@ Expr NestBuilder::value(Expr e) {
 Expr NestBuilder::read(StageId id, std::span<const Expr> indices) {
   const StagePlan& p = plans_[index_of(id)];
   const bool folded = schedule_->stage(id).where == Where::kAt;
+  if (folded) seen_depth_ = std::max(seen_depth_, p.depth);
   Indices mapped;
   for (size_t d = 0; d < indices.size(); ++d) {
     Linear form = linear(indices[d]);

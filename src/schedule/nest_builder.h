@@ -37,8 +37,8 @@ class NestBuilder {
   };
   struct Condition {
     Expr expr;
-    int position;        ///< of the loop right inside which it stands, -1: around all loops
-    bool reads = false;  ///< it loads, which only what stands before it makes safe
+    int position;               ///< of the loop right inside which it stands, -1: around all loops
+    bool needs_others = false;  ///< may fail where those before it do not hold: it stands inside them
   };
   using Conditions = InlineVector<Condition, 16>;
   using Indices = InlineVector<Expr, 8>;
@@ -81,9 +81,10 @@ class NestBuilder {
   Stmt emit_init(StageId id, int first_reduce, ReduceOp op);
   Stmt emit_inside(StageId id, int position, Stmt body);
   Stmt emit_prefetch(StageId id, const SchedulePrefetch& prefetch, int position);
-  Stmt prefetch_region(StageId tensor, std::span<const Dim> region, int locality);
+  Stmt prefetch_region(StageId tensor, std::span<const Dim> region, int locality, int64_t& lines_left);
   Stmt emit_tensorized(StageId id, int position, ReduceOp op, Expr term, std::string& problem);
   Stmt guarded(std::span<const Condition> conditions, int position, Stmt body) const;
+  Stmt guarded_by_data(std::span<const Condition> conditions, int position, Stmt body) const;
   std::optional<Stmt> update_of(StageId id, int first_reduce, Conditions& conditions, std::string* problem);
   /// The definition's expression with axes, reads and conditions as the nest has them.
   Expr value(Expr e);
@@ -92,7 +93,7 @@ class NestBuilder {
   Expr index_expr(Linear form);
   Condition guard_condition(const Guard& guard, const StagePlan& p);
   /// `e` without the selects that make a product vanish; their conditions are appended.
-  static Expr strip_selects(Expr e, std::vector<Expr>& conditions);
+  static Expr strip_selects(Expr e, ArenaVector<Expr>& conditions);
 
   const Schedule* schedule_ = nullptr;
   NestOptions options_;

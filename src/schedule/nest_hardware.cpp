@@ -23,22 +23,29 @@ Stmt NestBuilder::emit_prefetch(StageId id, const SchedulePrefetch& prefetch, in
   const Buffer whole = schedule_->tensor(prefetch.tensor)->buffer;
   const size_t rank = whole->shape.size();
 
-  // What one iteration touches: the union over the accesses that differ by constants.
-  InlineVector<Dim, 8> region;
+  // What one iteration touches: one region for all accesses that differ by constants.
+  using Region = InlineVector<Dim, 8>;
+  std::vector<Region> regions;
+  auto merged = [&](Region& region, const Region& other) {
+    for (size_t d = 0; d < rank; ++d) {
+      if (pool_.add(other[d].min, region[d].min, -1).count != 0) return false;
+    }
+    for (size_t d = 0; d < rank; ++d) {
+      const int64_t apart = pool_.add(other[d].min, region[d].min, -1).constant;
+      const int64_t end = std::max(region[d].extent, apart + other[d].extent);
+      if (apart < 0) region[d].min = other[d].min;
+      region[d].extent = end - std::min<int64_t>(apart, 0);
+    }
+    return true;
+  };
   auto touch = [&](auto&& index) {
-    const bool first = region.empty();
+    Region region;
     for (size_t d = 0; d < rank; ++d) {
       const LinearRegion r = pool_.region(index(d), depth);
-      const Dim dim = {r.min, std::min(r.range, whole->shape[d]) + 1};
-      if (first) {
-        region.push_back(dim);
-        continue;
-      }
-      const Linear apart = pool_.add(dim.min, region[d].min, -1);
-      if (apart.count != 0) continue;
-      const int64_t end = std::max(region[d].extent, apart.constant + dim.extent);
-      if (apart.constant < 0) region[d].min = dim.min;
-      region[d].extent = end - std::min<int64_t>(apart.constant, 0);
+      region.push_back({r.min, std::min(r.range, whole->shape[d]) + 1});
+    }
+    if (std::none_of(regions.begin(), regions.end(), [&](Region& other) { return merged(other, region); })) {
+      regions.push_back(region);
     }
   };
   if (prefetch.tensor == id) {
@@ -53,17 +60,23 @@ Stmt NestBuilder::emit_prefetch(StageId id, const SchedulePrefetch& prefetch, in
   const StagePlan& around = plans_[index_of(prefetch.shift.stage)];
   const int shift_position = schedule_->loop_position(prefetch.shift);
   const int32_t loop = around.loop_atoms[shift_position];
-  for (size_t d = 0; d < rank; ++d) {
-    Dim& dim = region[d];
-    if (dim.extent >= whole->shape[d]) dim = {{}, whole->shape[d]};
-    if (loop >= 0) dim.min = pool_.shift(dim.min, loop, prefetch.distance);
-    if (folded) dim.min = pool_.add(dim.min, target.region[d].min, -1);
-    dim.extent = std::min(dim.extent, target.buffer->shape[d]);
+  std::vector<Stmt> parts;
+  int64_t lines_left = Schedule::kMaxPrefetchLines;
+  for (Region& region : regions) {
+    for (size_t d = 0; d < rank; ++d) {
+      Dim& dim = region[d];
+      if (dim.extent >= whole->shape[d]) dim = {{}, whole->shape[d]};
+      if (loop >= 0) dim.min = pool_.shift(dim.min, loop, prefetch.distance);
+      if (folded) dim.min = pool_.add(dim.min, target.region[d].min, -1);
+      dim.extent = std::min(dim.extent, target.buffer->shape[d]);
+    }
+    if (lines_left > 0) parts.push_back(prefetch_region(prefetch.tensor, region, prefetch.locality, lines_left));
   }
-  return prefetch_region(prefetch.tensor, region, prefetch.locality);
+  return make_seq(parts);
 }
 
-Stmt NestBuilder::prefetch_region(StageId tensor, std::span<const Dim> region, int locality) {
+/// Takes at most `lines_left` lines, and takes them off it.
+Stmt NestBuilder::prefetch_region(StageId tensor, std::span<const Dim> region, int locality, int64_t& lines_left) {
   const Buffer buffer = plans_[index_of(tensor)].buffer;
   const int rank = static_cast<int>(region.size());
   const int64_t line = 64 / buffer->type.element_bytes();
@@ -84,7 +97,7 @@ Stmt NestBuilder::prefetch_region(StageId tensor, std::span<const Dim> region, i
     for (const LinearPart& part : pool_.parts(pool_.expand(region[d].min))) aligned &= part.coef * stride % line == 0;
     aligned &= d >= run_dim || region[d].extent == 1 || stride % line == 0;
   }
-  int64_t left = Schedule::kMaxPrefetchLines;
+  int64_t left = lines_left;
   const int64_t lines = std::min(left, aligned ? (run + line - 1) / line : (run + line - 2) / line + 1);
   left /= lines;
 
@@ -107,6 +120,7 @@ Stmt NestBuilder::prefetch_region(StageId tensor, std::span<const Dim> region, i
     total *= extent;
     indices[d] = pool_.to_expr(pool_.add(region[d].min, loop_form(extent)));
   }
+  lines_left -= total;
   std::reverse(loops.begin(), loops.end());
   Linear at = pool_.scale(loop_form(lines), line);
   for (int d = run_dim; d >= 0 && d < rank; ++d) {

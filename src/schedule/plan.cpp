@@ -304,8 +304,11 @@ Linear NestBuilder::linear(Expr e) {
       const auto* a = n.a.as<IntImm>();
       if (n.op == BinaryOp::kMul && b != nullptr) return pool_.scale(linear(n.a), b->value);
       if (n.op == BinaryOp::kMul && a != nullptr) return pool_.scale(linear(n.b), a->value);
-      if (n.op == BinaryOp::kDiv && b != nullptr && b->value > 0) return pool_.div(linear(n.a), b->value);
-      if (n.op == BinaryOp::kMod && b != nullptr && b->value > 0) return pool_.mod(linear(n.a), b->value);
+      if ((n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) && b != nullptr && b->value > 0) {
+        const Linear dividend = linear(n.a);
+        if (pool_.is_opaque(dividend)) break;  // of data that may wrap nothing can be taken out
+        return n.op == BinaryOp::kDiv ? pool_.div(dividend, b->value) : pool_.mod(dividend, b->value);
+      }
       break;
     }
     default: break;

@@ -13,6 +13,16 @@
 namespace tensmith {
 namespace {
 
+/// Index arithmetic stays below this, so that sums of a few terms (a form minus another, a loop's tail) fit in int64.
+constexpr int64_t kMostIndex = int64_t{1} << 60;
+
+std::string to_text(Range r) {
+  const auto bound = [](int64_t v) {
+    return v == kNegInf ? std::string("-inf") : v == kPosInf ? std::string("inf") : std::to_string(v);
+  };
+  return fmt::format("[{}, {}]", bound(r.min), bound(r.max));
+}
+
 class ReadChecker {
  public:
   ReadChecker(std::string_view tensor, std::span<const Axis> domain) : tensor_(tensor) {
@@ -33,10 +43,25 @@ class ReadChecker {
         check_index(*load, dim);
       }
     }
+    check_arithmetic(e);
     for_each_child(e, [&](Expr c) { check(c); });
   }
 
  private:
+  void check_arithmetic(Expr e) {
+    const auto* n = e.as<Binary>();
+    if (n == nullptr) return;
+    if (n->type == kInt64 && may_wrap(e)) return;  // data
+    for (Expr part : {e, n->a, n->b}) {
+      if (part.type() != kInt64 || may_wrap(part)) continue;
+      const Range range = range_of(part, ranges_);
+      if (-kMostIndex < range.min && range.max < kMostIndex) continue;
+      throw UserError(fmt::format("tensor '{}': {} takes values in {}, more than index arithmetic can hold", tensor_,
+                                  to_string(part), to_text(range)),
+                      "indices and what they are compared with must stay below 2^60");
+    }
+  }
+
   void check_under(Expr condition, bool holds, Expr arm) {
     const Tri known = prove(condition, ranges_);
     if (known == (holds ? Tri::kFalse : Tri::kTrue)) {
@@ -44,7 +69,7 @@ class ReadChecker {
     }
     RangeScope scope(ranges_);
     ranges_.push_fact(condition, holds);
-    check(arm);
+    if (!ranges_.contradictory()) check(arm);
   }
 
   void check_index(const Load& load, size_t dim) {
@@ -56,14 +81,10 @@ class ReadChecker {
       return;
     }
     const Range range = range_of(index, ranges_);
-    const auto bound = [](int64_t v) {
-      return v == kNegInf ? std::string("-inf") : v == kPosInf ? std::string("inf") : std::to_string(v);
-    };
     throw UserError(
-        fmt::format(
-            "tensor '{}' reads '{}' out of bounds: index {} of dimension {} takes values in [{}, {}], the dimension "
-            "holds [0, {})",
-            tensor_, load.buffer->name, to_string(index), dim, bound(range.min), bound(range.max), extent),
+        fmt::format("tensor '{}' reads '{}' out of bounds: index {} of dimension {} takes values in {}, the dimension "
+                    "holds [0, {})",
+                    tensor_, load.buffer->name, to_string(index), dim, to_text(range), extent),
         "guard the read with select(condition, value, 0), or correct the shape");
   }
 

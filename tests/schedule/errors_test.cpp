@@ -225,6 +225,14 @@ TEST_F(Errors, LayoutTransform) {
       refuse({{0, 1, 0}, {1, 4, 0}, {1, 1, 2}}),
       "layout_transform 'B': the parts of dimension 1 do not follow each other: divisor 1 times modulus 2 is not 4");
   EXPECT_EQ(refuse({{0, 1, 0}, {1, 4, 0}}), "layout_transform 'B': no part of dimension 1 has divisor 1");
+  EXPECT_EQ(refuse({{1, 1, 0}, {0, INT64_MAX - 3, 0}, {0, 1, INT64_MAX - 3}}),
+            "layout_transform 'B': the packed shape [6, 1, 9223372036854775804] is too large to be addressed");
+  EXPECT_EQ(refuse({{1, 1, 0}, {0, int64_t{1} << 33, 0}, {0, 1, (int64_t{1} << 33) + (int64_t{1} << 32)}}),
+            "layout_transform 'B': the parts of dimension 0 do not follow each other: divisor 1 times modulus "
+            "12884901888 is not 8589934592");
+  EXPECT_EQ(refuse({{1, 1, 0}, {0, int64_t{1} << 32, 0}, {0, int64_t{1} << 31, int64_t{1} << 33}, {0, 1, 1}}),
+            "layout_transform 'B': the parts of dimension 0 do not follow each other: divisor 2147483648 times modulus "
+            "8589934592 is not 4294967296");
   EXPECT_EQ(refuse({{0, 1, 0}, {1, 1, 6}}), "layout_transform 'B': the outermost part of dimension 1 has a modulus");
   EXPECT_EQ(refuse({{0, 1, 0}, {1, 0, 0}}),
             "layout_transform 'B': divisor 0 or modulus 0 of dimension 1 is out of range");

@@ -162,6 +162,70 @@ TEST(Primitives, ComputeRootUndoesComputeAt) {
   expect_same_as_definition(s);
 }
 
+TEST(Primitives, ComputeRoot) {
+  const auto p = chain(4, 6);
+  Schedule s(p.program);
+  s[p.b].compute_at(s[p.c], s[p.c].axis(0));
+  s[p.c].compute_at(s[p.d], s[p.d].axis(0));
+  s[p.c].compute_root();
+  check("compute_root", s);
+}
+
+TEST(Primitives, Unroll) {
+  const auto p = matmul(4, 6, 5);
+  Schedule s(p.program);
+  s[p.c].unroll(s[p.c].axis(1)).unroll(p.k);
+  check("unroll", s);
+}
+
+TEST(Primitives, Parallel) {
+  const auto p = chain(4, 6);
+  Schedule s(p.program);
+  s[p.b].compute_at(s[p.c], s[p.c].axis(0));
+  s[p.c].parallel(s[p.c].axis(0));
+  check("parallel", s);
+}
+
+TEST(Primitives, Vectorize) {
+  const auto p = matmul(4, 8, 5);
+  Schedule s(p.program);
+  s[p.c].reorder({p.k, s[p.c].axis(1)}).vectorize(s[p.c].axis(1));
+  check("vectorize", s);
+}
+
+TEST(Primitives, CacheReadWithChosenReaders) {
+  const Tensor a = placeholder("A", {8});
+  const Tensor b = compute("B", {8}, [&](Axis i) { return a(i) * a(i); });
+  const Tensor c = compute("C", {6}, [&](Axis i) { return b(i) + b(Expr(i) + 2); });
+  const Tensor d = compute("D", {8}, [&](Axis i) { return b(i) - a(i); });
+  const Tensor outputs[] = {c, d};
+  const Program program = make_program(outputs);
+  Schedule s(program);
+  const StageId readers[] = {s.stage_of(c)};
+  const StageId cache = s.cache_read(b, MemoryScope::kLocal, readers);
+  s.compute_at(cache, s[c], s[c].axis(0));
+  check("cache_read_readers", s);
+}
+
+TEST(Primitives, TensorizeOfOneRow) {
+  const auto p = matmul(3, 32, 6);
+  Schedule s(p.program);
+  const auto [y, x] = s[p.c].axes<2>();
+  const auto [xo, xi] = s[p.c].split(x, 16);
+  s[p.c].reorder({y, xo, p.k, xi});
+  s[p.c].tensorize(xi, TensorIntrinsic::kOuterProduct16F32);
+  check("tensorize_row", s);
+}
+
+TEST(Primitives, PrefetchOfEachPartThatIsRead) {
+  const Tensor a = placeholder("A", {64, 64});
+  const Tensor c = compute("C", {32, 32}, [&](Axis i, Axis j) { return a(i, j) + a(Expr(i) * 2, Expr(j) + 16); });
+  const Program program = make_program(std::span(&c, 1));
+  Schedule s(program);
+  s[c].prefetch(s.stage_of(a), s[c].axis(0), s[c].axis(0), 1);
+  check("prefetch_parts", s);
+}
+
 TEST(Primitives, InlinedPaddingIsSkippedNotMultiplied) {
   const auto p = conv2d({});
   Schedule s(p.program);

@@ -177,6 +177,59 @@ TEST(Semantics, AConditionThatLoadsStandsInsideTheGuardsOfItsIndices) {
   expect_same_as_definition(s);
 }
 
+TEST(Semantics, AConditionThatLoadsStandsInsideAllConditionsBeforeIt) {
+  const Tensor a = placeholder("A", {7});
+  const Axis k = reduce_axis("k", 10), l = reduce_axis("l", 10);
+  const Tensor c = compute("C", {2}, [&](Axis) {
+    const Expr zero = make_float(kFloat32, 0);
+    return sum(select(max(Expr(k), Expr(l)) < 7, select(a(k) > zero, a(k), zero), zero), k, l);
+  });
+  const Program program = make_program(std::span(&c, 1));
+  expect_same_as_definition(Schedule(program));
+}
+
+TEST(Semantics, AConditionThatReadsAStageStandsInsideTheStage) {
+  const Tensor a = placeholder("A", {3, 10});
+  const Tensor b = compute("B", {3, 10}, [&](Axis i, Axis k) { return a(i, k) * make_float(kFloat32, 2); });
+  const Axis k = reduce_axis("k", 10);
+  const Tensor c = compute("C", {3}, [&](Axis i) {
+    const Expr zero = make_float(kFloat32, 0);
+    return sum(select(b(i, k) > zero, a(i, k), zero), k);
+  });
+  const Program program = make_program(std::span(&c, 1));
+  for (const int64_t factor : {1, 3}) {
+    Schedule s(program);
+    const auto [ko, ki] = s[c].split(k, factor);
+    s[b].compute_at(s[c], ko);
+    expect_same_as_definition(s);
+    s[b].compute_at(s[c], ki);
+    expect_same_as_definition(s);
+  }
+}
+
+TEST(Semantics, ADivisionThatAConditionMakesSafeStaysInsideIt) {
+  const Tensor a = placeholder("A", {12});
+  const Axis k = reduce_axis("k", 4), l = reduce_axis("l", 12);
+  const Tensor c = compute("C", {2}, [&](Axis) {
+    const Expr zero = make_float(kFloat32, 0);
+    return sum(select(Expr(k) > 0, select(Expr(l) / Expr(k) > 2, a(l), zero), zero), l, k);
+  });
+  const Program program = make_program(std::span(&c, 1));
+  Schedule s(program);
+  expect_same_as_definition(s);
+  s[c].reorder({k, l});
+  expect_same_as_definition(s);
+}
+
+TEST(Semantics, QuotientsOfDataThatWrapsAreLeftAlone) {
+  const Tensor a = placeholder("A", {4});
+  const Tensor huge = compute("H", {4}, [&](Axis i) { return cast(kInt64, a(i)) * (int64_t{1} << 61); });
+  const Tensor c = compute(
+      "C", {4}, [&](Axis i) { return select(huge(i) * 8 / 8 < 5, make_float(kFloat32, 1), make_float(kFloat32, 2)); });
+  const Program program = make_program(std::span(&c, 1));
+  expect_same_as_definition(Schedule(program));
+}
+
 TEST(Semantics, APrototypeCanBeCopied) {
   const auto p = conv2d({});
   Schedule prototype(p.program);

@@ -42,6 +42,37 @@ TEST(Tensor, ReadsOutOfBoundsAreRefused) {
       << "nothing is read";
 }
 
+TEST(Tensor, ArmsThatConditionsRuleOutAreNotLookedAt) {
+  Tensor A = placeholder("A", {1});
+  EXPECT_EQ(error_of([&] {
+              compute("C", {2}, [&](Axis i) {
+                const Expr x = Expr(i) * 3 - 2;
+                return select(logical_and(x >= 0, x < 1), A(make_index(2) - Expr(i) * 3), make_float(kFloat32, 0));
+              });
+            }),
+            "no error");
+}
+
+TEST(Tensor, IndexArithmeticThatDoesNotFitIsRefused) {
+  Tensor A = placeholder("A", {8});
+  const auto refuse = [&](const std::function<Expr(Axis)>& condition) {
+    return error_of(
+        [&] { compute("B", {8}, [&](Axis i) { return select(condition(i), A(i), make_float(kFloat32, 0)); }); });
+  };
+  const int64_t large = int64_t{1} << 62;
+  EXPECT_EQ(refuse([&](Axis i) { return Expr(i) * large < 5; }),
+            "tensor 'B': i*4611686018427387904 takes values in [0, inf], more than index arithmetic can hold");
+  EXPECT_EQ(refuse([&](Axis i) { return Expr(i) < large; }),
+            "tensor 'B': 4611686018427387904 takes values in [4611686018427387904, 4611686018427387904], more than "
+            "index arithmetic can hold");
+  EXPECT_NE(refuse([&](Axis i) { return Expr(i) * large / large < 5; }), "no error");
+  EXPECT_NE(refuse([&](Axis i) { return Expr(i) * (int64_t{1} << 58) < 5; }), "no error");
+  EXPECT_EQ(refuse([&](Axis i) { return Expr(i) * (int64_t{1} << 56) < 5; }), "no error");
+  Tensor data = placeholder("D", {8}, kInt64);
+  EXPECT_EQ(error_of([&] { compute("C", {8}, [&](Axis i) { return data(i) * large + large; }); }), "no error")
+      << "data wraps";
+}
+
 TEST(Tensor, GuardsOfCompoundIndicesCount) {
   Tensor A = placeholder("A", {6, 6});
   const Axis r = reduce_axis("r", 3), s = reduce_axis("s", 3);

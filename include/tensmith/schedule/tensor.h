@@ -79,7 +79,8 @@ Expr sum(Expr value, Axis first, Axes... rest) {
 
 /// A tensor from the value of its element at given axes. Throws UserError: negative extent; a Reduce not at the root; a
 /// read that can be out of bounds for some point of the domain (with the offending index and the range it takes; a
-/// condition of an enclosing select counts); a variable that is no axis; sizes or indices beyond int64.
+/// condition of an enclosing select counts); a variable that is no axis; sizes beyond int64; arithmetic on
+/// axes that reaches 2^60.
 Tensor compute(std::string_view name, std::span<const int64_t> shape,
                const std::function<Expr(std::span<const Axis>)>& body,
                std::span<const std::string_view> axis_names = {});
