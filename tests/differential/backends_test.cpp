@@ -6,25 +6,28 @@
 #include <fmt/format.h>
 
 #include "differential/run_program.h"
+#include "schedule/random_schedule.h"
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/ops/templates.h"
 #include "tensmith/schedule/reference.h"
+#include "tensmith/schedule/trace.h"
 #include "tensmith/support/rng.h"
 
 namespace tensmith {
 namespace {
 
-/// Runs one config through a back end; the failure text, or nothing.
+/// Runs one schedule through a back end; the failure text, or nothing.
 std::string difference(Backend backend, const LoweredModule& module, const Target& target, const Program& program,
-                       Operands& operands, const DoubleTensor& expected) {
+                       Operands& operands, const DoubleTensor& expected, double tolerance = 1e-4) {
   try {
     run(backend, module, target, operands);
   } catch (const std::exception& e) {
     return e.what();
   }
-  const float* got = operands.of(program.outputs[0]->buffer);
+  const Buffer output = program.outputs[0]->buffer;
+  const DoubleTensor got = to_doubles(output->type, operands.of(output), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (!(std::fabs(static_cast<double>(got[i]) - expected[i]) <= 1e-4)) {
+    if (!(std::fabs(got[i] - expected[i]) <= tolerance)) {
       return fmt::format("element {} is {} instead of {}", i, got[i], expected[i]);
     }
   }
@@ -66,7 +69,7 @@ TEST_P(Backends, AgreeOnRandomConfigs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Backends,
-                         ::testing::Values("conv2d:c=1,h=1,w=1,k=1", "conv2d:c=16,h=8,w=9,k=32,r=3,s=3,pad=1",
+                         ::testing::Values("conv2d:c=1,h=1,w=1,k=1,r=1,s=1", "conv2d:c=16,h=8,w=9,k=32,r=3,s=3,pad=1",
                                            "conv2d:c=3,h=13,w=12,k=16,r=7,s=7,pad=3,stride=2",
                                            "conv2d:n=2,c=13,h=7,w=11,k=16,r=3,s=3,pad=1",
                                            "conv2d:c=8,h=9,w=7,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
@@ -88,6 +91,41 @@ TEST(Backends, AgreeOnFreeExpressions) {
       {parse_named_extent("y=11"), parse_named_extent("x=15"), parse_named_extent("i=9"), parse_named_extent("j=13")}};
   check_workload({softmax}, 1, 12, 3);
   check_workload({blur}, 2, 12, 3);
+}
+
+/// Random schedules of random programs of float32, float64 and int32.
+TEST(Backends, AgreeOnRandomSchedules) {
+  constexpr uint64_t kSchedules = 32;
+  const Target target = parse_target("llvm");
+  int given_up = 0;
+  for (uint64_t seed = 1; seed <= kSchedules && !HasFailure(); ++seed) {
+    Arena arena;
+    ArenaScope scope(arena);
+    const Program program = testing::random_program(seed);
+    const Schedule schedule = testing::RandomSchedule(program, seed).make(40);
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + print_trace(schedule));
+    Operands operands(program, seed, true);
+    const DoubleTensor expected = evaluate_program(program, operands.inputs()).at(0);
+    LowerOptions options;
+    options.verify = true;
+    LoweredModule module;
+    try {
+      module = lower(schedule, "f", options);
+      run(Backend::kInterpreter, module, target, operands, 100000);
+    } catch (const InternalError& error) {
+      ADD_FAILURE() << error.what();
+      continue;
+    } catch (const std::runtime_error&) {
+      ++given_up;  // too much work, or too much code
+      continue;
+    }
+    if (!module.main.body) continue;
+    for (Backend backend : {Backend::kInterpreter, Backend::kLlvm, Backend::kC}) {
+      if (backend == Backend::kC && seed % 2 == 0) continue;
+      EXPECT_EQ(difference(backend, module, target, program, operands, expected, 0), "") << name_of(backend);
+    }
+  }
+  EXPECT_LT(given_up, static_cast<int>(kSchedules) / 5);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/ir/interpret.h"
 #include "tensmith/runtime/runtime.h"
+#include "tensmith/schedule/reference.h"
 #include "tensmith/schedule/trace.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
@@ -21,29 +22,40 @@
 
 namespace tensmith {
 
-Operands::Operands(const Program& program, uint64_t seed) {
+Operands::Operands(const Program& program, uint64_t seed, bool whole) {
   Rng rng(seed);
   for (const Tensor& input : program.inputs) {
     Operand& operand = add(input->buffer);
     operand.input = true;
-    for (size_t i = 0; i < operand.size; ++i) operand.aligned[i] = static_cast<float>(rng.uniform_real() * 2 - 1);
+    std::vector<double> values(operand.size);
+    for (double& x : values) {
+      x = whole || !operand.type.is_float() ? static_cast<double>(rng.uniform_int(-4, 4)) : rng.uniform_real() * 2 - 1;
+    }
+    from_doubles(operand.type, values, operand.aligned);
     inputs_.push_back(operand.aligned);
   }
 }
 
 Operands::Operand& Operands::add(Buffer buffer) {
-  constexpr size_t kLine = 16;
+  constexpr size_t kLine = 64;
   auto operand = std::make_unique<Operand>();
   operand->name = std::string(buffer->name);
+  operand->type = buffer->type;
   operand->size = static_cast<size_t>(buffer_size(buffer));
-  operand->memory.assign(operand->size + 2 * kLine, NAN);
+  operand->memory.resize(operand->size * static_cast<size_t>(buffer->type.element_bytes()) + 2 * kLine);
   const auto start = reinterpret_cast<uintptr_t>(operand->memory.data());
-  operand->aligned = operand->memory.data() + ((64 - start % 64) % 64) / sizeof(float);
+  operand->aligned = operand->memory.data() + (kLine - start % kLine) % kLine;
+  clear(*operand);
   operands_.push_back(std::move(operand));
   return *operands_.back();
 }
 
-float* Operands::of(Buffer buffer) {
+void Operands::clear(Operand& operand) {
+  const std::vector<double> values(operand.size, operand.type.is_float() ? NAN : -1000);
+  from_doubles(operand.type, values, operand.aligned);
+}
+
+void* Operands::of(Buffer buffer) {
   // Packed operands of two configs share a name and may differ in size.
   const auto size = static_cast<size_t>(buffer_size(buffer));
   for (const auto& operand : operands_) {
@@ -61,7 +73,7 @@ std::vector<void*> Operands::arguments(const Function& function) {
 
 void Operands::reset_outputs() {
   for (const auto& operand : operands_) {
-    if (!operand->input) std::fill_n(operand->aligned, operand->size, NAN);
+    if (!operand->input) clear(*operand);
   }
 }
 
@@ -126,12 +138,13 @@ void run_c(const std::vector<Function>& functions, Operands& operands) {
 
 }  // namespace
 
-void run(Backend backend, const LoweredModule& module, const Target& target, Operands& operands) {
+void run(Backend backend, const LoweredModule& module, const Target& target, Operands& operands,
+         int64_t max_iterations) {
   operands.reset_outputs();
   const std::vector<Function> functions = in_order(module);
   switch (backend) {
     case Backend::kInterpreter:
-      for (const Function& f : functions) interpret(f, operands.arguments(f));
+      for (const Function& f : functions) interpret(f, operands.arguments(f), {.max_iterations = max_iterations});
       return;
     case Backend::kLlvm: run_llvm(functions, target, operands); return;
     case Backend::kC: run_c(functions, operands); return;
