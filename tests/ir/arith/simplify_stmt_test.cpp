@@ -98,6 +98,12 @@ TEST(SimplifyStmtTest, FactsAboutDataEndWithAStore) {
       "  for y in [0, 8):\n    if y < 3 and A[y] < 1.0:\n      C[y] = 1.0\n      C[y] = 2.0\n");
 }
 
+TEST(SimplifyStmtTest, ALetOfDataMayWrap) {
+  const std::string text =
+      simple("  let t = int64(A[0]):\n    if min(t, 0) - 1 < 0:\n      C[0] = 1.0\n      C[1] = float32(t)\n");
+  EXPECT_NE(text.find("if "), std::string::npos) << text;
+}
+
 TEST(SimplifyStmtTest, ADivisionStaysInsideItsGuard) {
   const std::string_view text = "  for y in [0, 8):\n    if 0 < y:\n      if 7/y < 3:\n        C[y] = 1.0\n";
   EXPECT_EQ(simple(text), text);
