@@ -1,5 +1,5 @@
-// What the search spends on one candidate of ResNet-18's C6, one thread: schedule, loop nest, features and score. A round
-// of annealing scores some 15,000 of them.
+// What the search spends on one candidate of ResNet-18's C6, one thread: schedule, loop nest, features and score. A
+// round of annealing scores some 15,000 of them.
 
 #include <benchmark/benchmark.h>
 

@@ -64,7 +64,8 @@ class Arena {
 
   /// The arena of the innermost ArenaScope of this thread, or the process-lifetime one.
   static Arena& current() {
-    if (current_ == nullptr) [[unlikely]] use_process_arena();
+    if (current_ == nullptr) [[unlikely]]
+      use_process_arena();
     return *current_;
   }
 
