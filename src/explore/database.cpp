@@ -191,6 +191,15 @@ void Database::rescue(const std::string& lines, const std::string& message, cons
   throw WorkError(fmt::format("{}; the measured record could not be saved elsewhere either", message), hint);
 }
 
+bool Database::take_line(std::string_view line) {
+  added_.emplace_back(line);
+  std::string why;
+  if (index_line(added_.back(), 0, why)) return true;
+  added_.pop_back();
+  ++damaged_lines_;
+  return false;
+}
+
 size_t Database::add_lines(const std::vector<std::string_view>& lines) {
   size_t count = 0;
   std::string block;
@@ -199,13 +208,7 @@ size_t Database::add_lines(const std::vector<std::string_view>& lines) {
     block.clear();
   };
   for (std::string_view line : lines) {
-    added_.emplace_back(line);
-    std::string why;
-    if (!index_line(added_.back(), 0, why)) {
-      added_.pop_back();
-      ++damaged_lines_;
-      continue;
-    }
+    if (!take_line(line)) continue;
     ++count;
     own_.insert(hash_bytes(line));
     if (!block.empty()) block += '\n';
@@ -230,13 +233,7 @@ std::vector<Record> Database::news(const RecordKey& key) {
       own_.erase(ours);
       continue;
     }
-    added_.emplace_back(line);
-    std::string why;
-    if (!index_line(added_.back(), 0, why)) {
-      added_.pop_back();
-      ++damaged_lines_;
-      continue;
-    }
+    if (!take_line(line)) continue;
     std::optional<Record> record = decode(entries_.back());
     if (record && record->key == key) found.push_back(std::move(*record));
   }

@@ -102,6 +102,8 @@ class Database : public RecordSink {
 
   /// False, with the reason, when the line is damaged. Throws WorkError for a newer version.
   bool index_line(std::string_view line, size_t number, std::string& why);
+  /// Keeps and indexes a line that came after the opening; a damaged one is counted and not kept.
+  bool take_line(std::string_view line);
   void remember(const Summary& summary, std::string_view line);
   std::optional<Record> decode(Entry& entry) const;
   [[noreturn]] void rescue(const std::string& lines, const std::string& message, const std::string& hint);
