@@ -55,7 +55,7 @@ std::unique_ptr<SearchStrategy> make_genetic_search(const ConfigSpace& space, Ge
 struct AnnealingOptions : StrategyOptions {
   int chains = 128;
   /// Steps a proposal, and the steps without a new entry in the list of the best after which it ends early. Few are
-  /// enough: the chains go on from where they stood in the round before.
+  /// enough, since the chains go on from where they stood in the round before; the early end matters to longer runs.
   int steps = 40;
   int early_stop = 50;
   /// Temperature at the first step, falling linearly to 0 at the last; in standard deviations of the score over

@@ -16,9 +16,8 @@ namespace tensmith {
 /// * an extent that is not constant, below 1 or above 1024;
 /// * an allocation inside, or a loop whose extent depends on the lane;
 /// * a store to the same element from all lanes;
-/// * a let that depends on the lane and reads data, and a condition that does and whose data is stored to below it:
-/// they
-///   would be read again after the store;
+/// * a let that depends on the lane and reads data, and a condition that does and whose data is stored to below
+///   it: they would be read again after the store;
 /// * the lane inside an expression that is a vector already.
 ///
 /// Under a condition that depends on the lane, whatever reads data does.
