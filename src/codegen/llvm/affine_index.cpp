@@ -2,6 +2,7 @@
 
 #include "codegen/llvm/emitter.h"
 #include "tensmith/ir/fold.h"
+#include "tensmith/ir/structural.h"
 #include "tensmith/ir/visit.h"
 
 /// Indices as sums of coefficient * atom: taking them apart and placing what they need.
@@ -130,8 +131,20 @@ void Emitter::linearize(Expr e, int64_t scale, AffineIndex& out) {
     return;
   }
   const int where = can_hoist(e) ? level_of(e) : level();
-  Value* atom = at_level(where, [&] { return convert(emit(e), e.type(), kInt64); });
-  out.add({atom, scale, where});
+  out.add({index_atom(e, where), scale, where});
+}
+
+llvm::Value* Emitter::index_atom(Expr e, int where) {
+  const auto make = [&] { return convert(emit(e), e.type(), kInt64); };
+  if (where >= level()) return make();
+  // Terms are told apart by their atom: the same expression has to be the same value to share a pointer.
+  auto& atoms = state_.loops[static_cast<size_t>(where)].atoms;
+  for (const auto& [known, value] : atoms) {
+    if (structural_equal(known, e)) return value;
+  }
+  Value* atom = at_level(where, make);
+  atoms.emplace_back(e, atom);
+  return atom;
 }
 
 bool Emitter::linearize_vector(Expr e, int64_t scale, VectorIndex& out) {

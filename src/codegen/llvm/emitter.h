@@ -104,6 +104,7 @@ class Emitter {
     Value* begin;
     std::vector<SteppedPointer> stepped;
     std::vector<std::pair<AddressKey, Value*>> hoisted;  ///< in the preheader, so good for the whole loop
+    std::vector<std::pair<Expr, Value*>> atoms;          ///< of indices, as int64; in the preheader too
   };
   struct AddressKeyHash {
     size_t operator()(const AddressKey& key) const;
@@ -195,6 +196,7 @@ class Emitter {
     int64_t stride = 0;
   };
   void linearize(Expr e, int64_t scale, AffineIndex& out);
+  Value* index_atom(Expr e, int where);
   bool linearize_vector(Expr e, int64_t scale, VectorIndex& out);
   std::optional<int64_t> constant_of(Expr e) const;
   AffineIndex scalar_offset(Buffer buffer, Array<Expr> indices, size_t count);

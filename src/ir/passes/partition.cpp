@@ -28,6 +28,7 @@ struct Finding {
   int index;          ///< its place in program order
   SolvedRange range;  ///< of the loop's variable
   bool clippable;     ///< an inner serial loop can take it into its bounds
+  bool clipped;       ///< and will, at no cost worth a copy of the body
 };
 
 /// A condition that is not linear in the loop's variable, and when it holds for all inner values.
@@ -53,15 +54,17 @@ class Finder {
     const int index = count_++;
     if (!uses_var(c, var_) || reads_data(c)) return c;
     InlineVector<VarExtent, 12> inner;
-    bool clippable = true;  // by the innermost loop that it depends on
+    const For* innermost = nullptr;  // of those that it depends on
     for (const For* loop : loops_) {
       const Range r = scope.range(loop->var);
       if (r.max == kPosInf) return c;
       inner.push_back({loop->var, r.max + 1});
-      if (uses_var(c, loop->var)) clippable = loop->loop_kind == LoopKind::kSerial;
+      if (uses_var(c, loop->var)) innermost = loop;
     }
     if (const std::optional<SolvedRange> range = solve(c, var_, inner, scope)) {
-      out_.solved.push_back({index, *range, clippable});
+      const bool clippable = innermost == nullptr || innermost->loop_kind == LoopKind::kSerial;
+      const bool clipped = innermost != nullptr && clippable && clips(*innermost, c, scope);
+      out_.solved.push_back({index, *range, clippable, clipped});
       return c;
     }
     // An inner loop in whose variable it is not linear either is the better place.
@@ -75,6 +78,17 @@ class Finder {
   }
 
  private:
+  /// Whether the loop will take the condition into its bounds, and is long enough for what computing them costs.
+  static bool clips(const For& loop, Expr c, const VarRanges& scope) {
+    constexpr int64_t kLongBody = 200;
+    const auto* guard = loop.body.as<If>();
+    if (guard == nullptr || guard->else_case || code_size(guard->then_case) < kLongBody) return false;
+    Conjuncts all;
+    append_conjuncts(guard->condition, all);
+    return std::any_of(all.begin(), all.end(), [&](Expr e) { return e.same_as(c); }) &&
+           solve(c, loop.var, {}, scope).has_value();
+  }
+
   VarRef var_;
   Findings& out_;
   InlineVector<const For*, 12> loops_;
@@ -274,6 +288,7 @@ class Partitioner {
     };
     std::vector<Candidate> candidates;
     for (const Finding& f : findings) {
+      if (f.clipped) continue;
       const std::optional<Window> w = window(f.range.all_min, f.range.all_end, trips);
       if (w && w->length() > 0) candidates.push_back({*w, f.index});
     }
@@ -307,6 +322,7 @@ class Partitioner {
   static bool cut_elsewhere(const std::vector<Finding>& findings, int64_t trips, Window& middle) {
     constexpr int64_t kMaxSingles = 4;
     for (const Finding& f : findings) {
+      if (f.clipped) continue;
       const std::optional<Window> w = window(f.range.any_min, f.range.any_end, trips);
       if (!w || w->length() <= 0 || w->length() == trips) continue;
       middle = *w;

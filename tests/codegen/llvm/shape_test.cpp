@@ -78,6 +78,26 @@ TEST_F(LlvmShape, Avx512KernelStaysInRegisters) {
   EXPECT_EQ(count(m.assembly, "64-byte Spill"), 0U);
 }
 
+TEST_F(LlvmShape, AccessesShareAPointerWhateverTheirIndexHolds) {
+  // The bound of a clipped loop is no sum: it must count as one term of all nine indices.
+  std::string text =
+      "func f(A: float32[4096] global, out C: float32[64] global):\n"
+      "  for y in [0, 8):\n"
+      "    alloc acc: float32[9] local:\n"
+      "      unrolled i in [0, 9):\n"
+      "        acc[i] = 0.0\n"
+      "      for r in [0, min(9 - y, 3) - max(1 - y, 0)):\n"
+      "        unrolled i in [0, 9):\n"
+      "          acc[i] = acc[i] + A[y*448 + (r + max(1 - y, 0))*64 + i*7]*2.0\n"
+      "      unrolled i in [0, 8):\n"
+      "        C[y*8 + i] = acc[i]\n";
+  const CompiledModule m = build(text, "llvm:mcpu=haswell");
+  const std::string loop = hot_loop(m.assembly);
+  EXPECT_EQ(count(loop, "vfmadd"), 8U) << loop;
+  // One pointer and the index of the loop are stepped.
+  EXPECT_LE(count(loop, "\tadd") + count(loop, "\tinc") + count(loop, "\tdec") + count(loop, "\tlea"), 2U) << loop;
+}
+
 TEST_F(LlvmShape, LoadsAreRepeatedWhereRegistersAreShort) {
   // Vectors outside rows: six broadcasts would have to stay while twelve accumulators do. They are loaded again.
   const CompiledModule m = build(matmul_kernel(6, 2, 8, false), "llvm:mcpu=haswell");

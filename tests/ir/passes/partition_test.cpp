@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "ir/passes/conv_nest.h"
 #include "ir/passes/run.h"
 #include "tensmith/ir/parse.h"
@@ -248,6 +250,30 @@ TEST(PartitionTest, WithoutBudgetSerialLoopsAreClipped) {
   nest.kinds = "sssssv";
   const Function out = check(nest.build(), {.max_copies = 1});
   EXPECT_EQ(count_guards(out.body).guarded, 0) << to_string(out);
+}
+
+TEST(PartitionTest, RowsWithALongBodyDifferInTheKernelsBoundsOnly) {
+  const auto loops_of = [](const Function& f, std::string_view name) {
+    std::vector<Expr> extents;
+    const std::function<void(Stmt)> visit = [&](Stmt s) {
+      const auto* loop = s.as<For>();
+      if (loop != nullptr && loop->var->name == name) extents.push_back(loop->extent);
+      for_each_child(
+          s, [](Expr) {}, visit);
+    };
+    visit(f.body);
+    return extents;
+  };
+  ConvNest nest;
+  nest.tile_w = 14;
+  const Function clipped = check(nest.build());
+  EXPECT_EQ(count_guards(clipped.body).guarded, 0) << to_string(clipped);
+  ASSERT_EQ(loops_of(clipped, "oho").size(), 1u) << to_string(clipped);
+  for (const Expr extent : loops_of(clipped, "r")) EXPECT_FALSE(as_const_int(extent)) << to_string(clipped);
+  // Rows of little work have constant bounds, and are copied for that.
+  nest.tile_w = 1;
+  const Function copied = check(nest.build());
+  for (const Expr extent : loops_of(copied, "r")) EXPECT_TRUE(as_const_int(extent)) << to_string(copied);
 }
 
 TEST(PartitionTest, SameInputSameOutput) {

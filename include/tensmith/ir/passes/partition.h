@@ -21,6 +21,8 @@ struct PartitionOptions {
 /// 2. Clip: a guard around the whole body of a loop that needs only its variable and outer ones becomes the loop's
 /// bounds.
 ///    Serial loops take symbolic bounds, others only constant ones; vectorized loops keep theirs (it becomes a mask).
+///    Where such a loop has a long body, it is preferred to copies of that body by step 3 in an outer loop: the rows of
+///    a padded convolution differ in the bounds of the kernel's row loop only.
 /// 3. Partition: where a condition deeper inside holds for all values of the inner variables in a range of the loop's
 ///    variable, the loop is split there, and the middle part runs without the condition. The edges are treated in the
 ///    same way; an edge of one iteration is no loop any more. A parallel loop stays one parallel loop (its threads
