@@ -98,7 +98,7 @@ spread() {
   local db="$work/random-resnet18.C6.db"
   tune "resnet18.C6:$ahead" --strategy=random --seed=100 --trials=512 --db="$db" >/dev/null
   "$tensmith" db export "$db" --format=csv | sed 's/"[^"]*"/text/g' |
-    awk -F, '$1 == "kind" {for (i = 1; i <= NF; ++i) if ($i == "seconds_min") c = i} $1 == "trial" && $c > 0 {print 1e3 * $c}' |
+    awk -F, '$1 == "kind" {for (i = 1; i <= NF; ++i) if ($i == "seconds") c = i} $1 == "trial" && $c > 0 {print 1e3 * $c}' |
     sort -g | awk '{v[NR] = $1} END {print NR " valid, best " v[1] ", median " v[int((NR + 1) / 2)] ": " v[int((NR + 1) / 2)] / v[1]}'
 }
 

@@ -82,7 +82,7 @@ void best(const Options& options) {
                          {"cpu", b.key.cpu},
                          {"threads", b.key.threads},
                          {"confirmed", b.confirmed},
-                         {"seconds_min", b.record.min_seconds()},
+                         {"seconds", b.record.best_seconds()},
                          {"knobs", knobs_to_string(b.record)}});
     }
     emit_result({{"results", results}});
@@ -90,7 +90,7 @@ void best(const Options& options) {
   }
   std::string text;
   for (const KeyBest& b : all) {
-    text += fmt::format("{}\n  {}{}: {}\n", to_string(b.key), speed(b.key, b.record.min_seconds()),
+    text += fmt::format("{}\n  {}{}: {}\n", to_string(b.key), speed(b.key, b.record.best_seconds()),
                         b.confirmed ? "" : " (not confirmed)", knobs_to_string(b.record));
   }
   emit_text(text);

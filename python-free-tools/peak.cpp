@@ -23,7 +23,7 @@ namespace {
 
 constexpr int64_t kSteps = 200000;
 /// Long enough for a core to reach its clock rate.
-constexpr double kSeconds = 0.1;
+constexpr double kSeconds = 0.3;
 
 /// parallel t: local acc[chains * lanes]; for step: each chain: acc = acc * m + m.
 Function make_kernel(const Target& target, DataType type, int threads, int64_t chains) {

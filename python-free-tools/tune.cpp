@@ -64,7 +64,7 @@ class LazyMeasurer : public Measurer {
   void measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) override {
     get().measure(configs, done, stop);
   }
-  std::vector<Compared> compare(std::span<const Config> configs, int rounds, const StopQuery& stop) override {
+  std::vector<Compared> compare(std::span<const Config> configs, const Rounds& rounds, const StopQuery& stop) override {
     return get().compare(configs, rounds, stop);
   }
 
@@ -259,10 +259,10 @@ nlohmann::json to_json(const Outcome& o) {
     out["error"] = o.error;
   }
   if (o.result.default_config) {
-    out["default"] = {{"gflops", gflops(o.flops, o.result.default_config->seconds_min)}};
+    out["default"] = {{"gflops", gflops(o.flops, o.result.default_config->seconds)}};
   }
   if (o.result.best) {
-    out["best"] = {{"gflops", gflops(o.flops, o.result.best->seconds_min)}, {"config", o.best_config}};
+    out["best"] = {{"gflops", gflops(o.flops, o.result.best->seconds)}, {"config", o.best_config}};
   }
   return out;
 }
@@ -277,8 +277,8 @@ void print_table(const std::vector<Outcome>& outcomes, const Target& target, int
       continue;
     }
     any = true;
-    const double best = o.result.best ? gflops(o.flops, o.result.best->seconds_min) : 0;
-    const double base = o.result.default_config ? gflops(o.flops, o.result.default_config->seconds_min) : 0;
+    const double best = o.result.best ? gflops(o.flops, o.result.best->seconds) : 0;
+    const double base = o.result.default_config ? gflops(o.flops, o.result.default_config->seconds) : 0;
     table.add({o.name, base > 0 ? fmt::format("{:.1f}", base) : "-", best > 0 ? fmt::format("{:.1f}", best) : "-",
                base > 0 && best > 0 ? fmt::format("{:.2f}x", best / base) : "-",
                best > 0 ? peaks.percent(best, o.type) : "-", fmt::format("{}", o.result.trials),

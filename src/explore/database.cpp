@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "explore/record_codec.h"
+#include "tensmith/explore/comparison.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/fd.h"
 #include "tensmith/support/file.h"
@@ -294,7 +295,7 @@ std::optional<std::pair<Record, bool>> Database::best(const RecordKey& key, std:
   take(RecordKind::kConfirmation, std::numeric_limits<double>::infinity());
   double bar = std::numeric_limits<double>::infinity();
   if (const std::optional<BestRecord> winner = choose_best(records)) {
-    bar = records[winner->position].min_seconds();
+    bar = records[winner->position].best_seconds();
   } else {
     for (uint32_t position : found->second) {
       const Summary& summary = entries_[position].summary;

@@ -108,7 +108,7 @@ std::string export_records(const Database& database, ExportFormat format) {
     return text;
   }
   text =
-      "kind,workload,target,cpu,threads,caches,trial,status,seconds_min,seconds_median,config,error,build_seconds,"
+      "kind,workload,target,cpu,threads,caches,trial,status,seconds,seconds_median,config,error,build_seconds,"
       "run_seconds,date,space,strategy,seed,cpu_model,tensmith_version,llvm_version\n";
   database.for_each([&](const Database::Summary&, std::string_view line) {
     std::string why;
@@ -124,7 +124,7 @@ std::string export_records(const Database& database, ExportFormat format) {
         record->key.flushed ? "flushed" : "hot",
         std::to_string(record->trial),
         std::string(to_string(record->status)),
-        ok ? seconds_text(record->min_seconds()) : "",
+        ok ? seconds_text(record->best_seconds()) : "",
         ok ? seconds_text(record->median_seconds()) : "",
         knobs_to_string(*record),
         record->error,

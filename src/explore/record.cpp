@@ -1,8 +1,5 @@
 #include "tensmith/explore/record.h"
 
-#include <algorithm>
-#include <map>
-
 #include <fmt/format.h>
 
 #include "tensmith/support/hash.h"
@@ -24,7 +21,7 @@ std::string to_string(const RecordKey& key) {
                      key.threads == 1 ? "" : "s", key.flushed ? "flushed" : "hot");
 }
 
-double Record::min_seconds() const { return stats::min(seconds); }
+double Record::best_seconds() const { return compared_seconds > 0.0 ? compared_seconds : stats::min(seconds); }
 double Record::median_seconds() const { return stats::median(seconds); }
 
 std::vector<std::pair<std::string, KnobValue>> knob_values(const ConfigSpace& space, const Config& config) {
@@ -42,42 +39,6 @@ std::string knobs_to_string(const Record& record) {
     text += fmt::format("{}={}", name, to_string(value));
   }
   return text;
-}
-
-std::vector<bool> of_partial_comparison(std::span<const Record> records) {
-  std::map<std::string_view, int> present;
-  for (const Record& record : records) {
-    if (record.kind == RecordKind::kConfirmation) ++present[record.comparison];
-  }
-  std::vector<bool> partial;
-  for (const Record& record : records) {
-    partial.push_back(record.kind == RecordKind::kConfirmation && present[record.comparison] < record.comparison_size);
-  }
-  return partial;
-}
-
-std::optional<BestRecord> choose_best(std::span<const Record> records) {
-  const std::vector<bool> partial = of_partial_comparison(records);
-  // The newest comparison in which something ran; one in which nothing did decides nothing.
-  const Record* newest = nullptr;
-  size_t newest_position = 0;
-  for (size_t i = records.size(); i-- > 0 && newest == nullptr;) {
-    if (records[i].kind != RecordKind::kConfirmation || !records[i].ok() || partial[i]) continue;
-    newest = &records[i];
-    newest_position = i;
-  }
-  std::optional<BestRecord> best;
-  double best_seconds = 0.0;
-  for (size_t i = 0; i < records.size(); ++i) {
-    if (!records[i].ok() || partial[i]) continue;
-    const bool confirmed = records[i].kind == RecordKind::kConfirmation;
-    if (confirmed ? records[i].comparison != newest->comparison : newest != nullptr && i < newest_position) continue;
-    const double seconds = records[i].min_seconds();
-    if (best && seconds >= best_seconds) continue;
-    best = BestRecord{i, confirmed};
-    best_seconds = seconds;
-  }
-  return best;
 }
 
 }  // namespace tensmith

@@ -151,6 +151,7 @@ std::string encode_record(const Record& record) {
   message.set_trial(record.trial);
   message.set_comparison(valid_utf8(record.comparison));
   message.set_comparison_size(record.comparison_size);
+  message.set_compared_seconds(record.compared_seconds);
   message.set_strategy(valid_utf8(record.strategy));
 
   std::string line;
@@ -207,6 +208,7 @@ std::optional<Record> decode_record(std::string_view line, std::string& why) {
   record.trial = message.trial();
   record.comparison = message.comparison();
   record.comparison_size = message.comparison_size();
+  if (std::isfinite(message.compared_seconds())) record.compared_seconds = std::max(0.0, message.compared_seconds());
   record.strategy = message.strategy();
   return record;
 }
@@ -244,7 +246,8 @@ std::optional<int> scan_version(std::string_view line) {
 }
 
 RecordHead head_of(const Record& record) {
-  return {kRecordVersion, hash_value(record.key), record.kind, record.status, record.ok() ? record.min_seconds() : 0.0};
+  return {kRecordVersion, hash_value(record.key), record.kind, record.status,
+          record.ok() ? record.best_seconds() : 0.0};
 }
 
 }  // namespace tensmith

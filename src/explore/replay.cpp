@@ -33,14 +33,15 @@ void ReplayMeasurer::measure(std::span<const Config> configs, const Done& done, 
   }
 }
 
-std::vector<Measurer::Compared> ReplayMeasurer::compare(std::span<const Config> configs, int rounds,
+std::vector<Measurer::Compared> ReplayMeasurer::compare(std::span<const Config> configs, const Rounds& rounds,
                                                         const StopQuery& stop) {
   std::vector<Compared> all;
   for (const Config& config : configs) {
     const TrialResult result = look_up(config);
     Compared compared{result.status, {}, result.error};
     if (result.status == TrialStatus::kOk && !result.seconds.empty() && !stop()) {
-      compared.seconds.assign(rounds, *std::min_element(result.seconds.begin(), result.seconds.end()));
+      compared.seconds.assign(static_cast<size_t>(rounds.least),
+                              *std::min_element(result.seconds.begin(), result.seconds.end()));
     }
     all.push_back(std::move(compared));
   }

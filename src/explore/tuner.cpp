@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "explore/sampling.h"
+#include "tensmith/explore/comparison.h"
 #include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/hash.h"
@@ -62,7 +63,7 @@ class Tuner {
       count_trial(record);
       Observation observation{std::move(*config), record.status, 0.0};
       if (record.ok())
-        observation.seconds = record.min_seconds();
+        observation.seconds = record.best_seconds();
       else if (observation.ok())
         observation.status = TrialStatus::kWorkerLost;
       known.push_back(std::move(observation));
@@ -192,6 +193,7 @@ class Tuner {
     kept.seconds = record.seconds;
     kept.comparison = record.comparison;
     kept.comparison_size = record.comparison_size;
+    kept.compared_seconds = record.compared_seconds;
     configs_.push_back(config);
   }
 
@@ -211,8 +213,8 @@ class Tuner {
   void count_trial(const Record& record) {
     ++result_.trials;
     ++result_.by_status[static_cast<size_t>(record.status)];
-    if (record.ok() && (best_seconds_ == 0.0 || record.min_seconds() < best_seconds_)) {
-      best_seconds_ = record.min_seconds();
+    if (record.ok() && (best_seconds_ == 0.0 || record.best_seconds() < best_seconds_)) {
+      best_seconds_ = record.best_seconds();
     }
     if (record.status != TrialStatus::kOk) ++failures_[{record.status, record.error}];
   }
@@ -225,7 +227,7 @@ class Tuner {
     progress.valid = result_.valid();
     progress.best_seconds = best_seconds_;
     if (const Record* record = newest_of(task_.default_config, RecordKind::kTrial)) {
-      progress.default_seconds = record->min_seconds();
+      progress.default_seconds = record->best_seconds();
     }
     progress.elapsed_seconds = watch_.seconds();
     progress.trials_per_second = result_.new_trials / std::max(progress.elapsed_seconds, 1e-9);
@@ -252,7 +254,7 @@ class Tuner {
       if (records_[i].kind == RecordKind::kTrial && records_[i].ok()) order.push_back(i);
     }
     std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return records_[a].min_seconds() < records_[b].min_seconds(); });
+                     [&](size_t a, size_t b) { return records_[a].best_seconds() < records_[b].best_seconds(); });
     std::vector<Config> configs;
     // The incumbent won a comparison before and defends its place, whatever its first trial said.
     if (const std::optional<BestRecord> incumbent = choose_best(records_); incumbent && incumbent->confirmed) {
@@ -269,19 +271,20 @@ class Tuner {
   }
 
   void confirm() {
-    if (options_.comparison_rounds <= 0) return;
+    if (options_.comparison.most <= 0) return;
     // Nothing new since the last comparison: its outcome stands.
     if (!records_.empty() && records_.back().kind == RecordKind::kConfirmation) return;
     const std::vector<Config> configs = finalists();
     if (configs.size() < 2) return;
     const std::vector<Measurer::Compared> compared =
-        measurer_.compare(configs, options_.comparison_rounds, [&] { return interrupted(); });
+        measurer_.compare(configs, options_.comparison, [&] { return interrupted(); });
     TENSMITH_ICHECK(compared.size() == configs.size(), "a comparison answers for every config");
     // A comparison that was cut short does not treat all alike.
     if (interrupted()) return finish(TuneEnd::kInterrupted);
     const std::string date = utc_timestamp();
     const std::string name = fmt::format(
         "{}-{:08x}", date, hash_combine(static_cast<uint64_t>(steady_nanoseconds()), base_.seed) & 0xffffffffu);
+    std::vector<std::vector<double>> rounds;
     std::vector<Record> records;
     for (size_t i = 0; i < configs.size(); ++i) {
       Record& record = records.emplace_back(base_);
@@ -293,11 +296,14 @@ class Tuner {
       record.status = times.status;
       record.seconds = times.seconds;
       record.error = times.error;
+      rounds.push_back(std::move(times.seconds));
       record.date = date;
       record.trial = result_.trials;
       record.comparison = name;
       record.comparison_size = static_cast<int>(configs.size());
     }
+    const std::vector<double> seconds = comparison_seconds(rounds);
+    for (size_t i = 0; i < records.size(); ++i) records[i].compared_seconds = seconds[i];
     store(records, configs);
     if (!result_.store_error.empty()) finish(TuneEnd::kStoreFailed);
   }
@@ -326,7 +332,7 @@ class Tuner {
   }
 
   static TunedConfig tuned(const Record& record, const Config& config, bool confirmed) {
-    return {config, record.min_seconds(), record.median_seconds(), confirmed};
+    return {config, record.best_seconds(), confirmed};
   }
 
   void describe_failures() {

@@ -6,6 +6,7 @@
 
 #include "explore/record_codec.h"
 #include "explore/records.h"
+#include "tensmith/explore/comparison.h"
 #include "tensmith/explore/database_tools.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
@@ -125,7 +126,7 @@ TEST_F(DatabaseTest, AnAppendAfterATornLineStaysWhole) {
     Database(path()).add(make_record("a", 0.5));
     const Database database(path());
     EXPECT_EQ(database.records(make_record("a", 1.0).key).size(), length == good.size() ? 3u : 2u);
-    EXPECT_EQ(database.best(make_record("a", 1.0).key)->first.min_seconds(), 0.5);
+    EXPECT_EQ(database.best(make_record("a", 1.0).key)->first.best_seconds(), 0.5);
   }
 }
 
@@ -134,7 +135,7 @@ TEST_F(DatabaseTest, DamageInTheMiddleOfALineIsFoundWhenItIsRead) {
   bad.replace(bad.find("\"workload\":"), 11, "\"workload\"; ");
   std::ofstream(path()) << bad << "\n" << encode_record(make_record("a", 1.0)) << "\n";
   const Database database(path());
-  EXPECT_EQ(database.best(make_record("a", 1.0).key)->first.min_seconds(), 1.0);
+  EXPECT_EQ(database.best(make_record("a", 1.0).key)->first.best_seconds(), 1.0);
   EXPECT_EQ(database.size(), 1u);
   EXPECT_EQ(database.damaged_lines(), 1u);
   contains(messages_, "skipped a damaged line");
@@ -180,7 +181,7 @@ TEST_F(DatabaseTest, BestIsWhatChooseBestSays) {
     const auto best = Database(path()).best(records[0].key);
     ASSERT_EQ(best.has_value(), expected.has_value());
     if (!best) continue;
-    EXPECT_EQ(best->first.min_seconds(), records[expected->position].min_seconds());
+    EXPECT_EQ(best->first.best_seconds(), records[expected->position].best_seconds());
     EXPECT_EQ(best->second, expected->confirmed);
   }
 }
@@ -190,9 +191,9 @@ TEST_F(DatabaseTest, BestPrefersTheAskedVersionOfTheSpace) {
   old_space.space_fingerprint = 7;
   write({old_space, make_record("a", 2.0)});
   const Database database(path());
-  EXPECT_EQ(database.best(old_space.key)->first.min_seconds(), 1.0);
-  EXPECT_EQ(database.best(old_space.key, make_record("a", 2.0).space_fingerprint)->first.min_seconds(), 2.0);
-  EXPECT_EQ(database.lookup(old_space.key, make_record("a", 2.0).space_fingerprint).record->min_seconds(), 2.0);
+  EXPECT_EQ(database.best(old_space.key)->first.best_seconds(), 1.0);
+  EXPECT_EQ(database.best(old_space.key, make_record("a", 2.0).space_fingerprint)->first.best_seconds(), 2.0);
+  EXPECT_EQ(database.lookup(old_space.key, make_record("a", 2.0).space_fingerprint).record->best_seconds(), 2.0);
   EXPECT_FALSE(database.best(old_space.key, 99));
   const Lookup lookup = database.lookup(old_space.key, 99);
   EXPECT_EQ(lookup.source, Lookup::Source::kExact);
@@ -227,7 +228,7 @@ TEST_F(DatabaseTest, NewsAreWhatOthersAppended) {
   append_line(path(), "{damaged");
   const auto times = [&](Database& database) {
     std::vector<double> all;
-    for (const Record& record : database.news(make_record("a", 1.0).key)) all.push_back(record.min_seconds());
+    for (const Record& record : database.news(make_record("a", 1.0).key)) all.push_back(record.best_seconds());
     return all;
   };
   EXPECT_EQ(times(one), std::vector<double>{3.0});
@@ -247,11 +248,11 @@ TEST_F(DatabaseTest, LookupGoesOnToARecordThatCanBeUsed) {
          make_record("conv2d:n=1,c=128", 3.0)});
   const Database database(path());
   const RecordKey key = make_record("conv2d:n=1,c=64", 1.0).key;
-  const Lookup next = database.lookup(key, {}, [](const Record& r) { return r.min_seconds() > 1.0; });
+  const Lookup next = database.lookup(key, {}, [](const Record& r) { return r.best_seconds() > 1.0; });
   EXPECT_EQ(next.source, Lookup::Source::kNearest);
   EXPECT_EQ(next.record->key.workload, "conv2d:n=1,c=128");
   contains(next.note, "no usable record of conv2d:n=1,c=64");
-  const Lookup far = database.lookup(key, {}, [](const Record& r) { return r.min_seconds() == 2.0; });
+  const Lookup far = database.lookup(key, {}, [](const Record& r) { return r.best_seconds() == 2.0; });
   EXPECT_EQ(far.record->key.workload, "conv2d:n=1,c=512");
   const Lookup none = database.lookup(key, {}, [](const Record&) { return false; });
   EXPECT_EQ(none.source, Lookup::Source::kNone);
@@ -365,7 +366,7 @@ TEST_F(DatabaseTest, StatsCountByKeyAndStatus) {
   EXPECT_EQ(stats.keys[1].best_seconds, 0.0);
   const std::vector<KeyBest> best = database_best(Database(path()));
   ASSERT_EQ(best.size(), 1u);
-  EXPECT_EQ(best[0].record.min_seconds(), 1.5);
+  EXPECT_EQ(best[0].record.best_seconds(), 1.5);
   EXPECT_TRUE(best[0].confirmed);
 }
 

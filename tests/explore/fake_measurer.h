@@ -34,7 +34,7 @@ class FakeMeasurer final : public Measurer {
     }
   }
 
-  std::vector<Compared> compare(std::span<const Config> configs, int rounds, const StopQuery&) override {
+  std::vector<Compared> compare(std::span<const Config> configs, const Rounds& rounds, const StopQuery&) override {
     ++comparisons;
     compared.assign(configs.begin(), configs.end());
     std::vector<Compared> all;
@@ -42,7 +42,7 @@ class FakeMeasurer final : public Measurer {
       const double seconds = compared_ ? compared_(config) : trial_(config);
       Compared one;
       if (seconds > 0.0) {
-        one.seconds.assign(rounds, seconds);
+        one.seconds.assign(static_cast<size_t>(rounds.least), seconds);
       } else {
         one.status = failure;
         one.error = error;

@@ -34,6 +34,7 @@ TEST(RecordCodec, KeepsEveryField) {
   record.strategy = "annealing";
   record.comparison = "c1";
   record.comparison_size = 5;
+  record.compared_seconds = 0.75;
   record.kind = RecordKind::kConfirmation;
   record.knobs.push_back({"big", {{std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}, ""}});
   const Record copy = round_trip(record);
@@ -55,12 +56,13 @@ TEST(RecordCodec, KeepsEveryField) {
   EXPECT_EQ(copy.trial, record.trial);
   EXPECT_EQ(copy.comparison, record.comparison);
   EXPECT_EQ(copy.comparison_size, record.comparison_size);
+  EXPECT_EQ(copy.compared_seconds, record.compared_seconds);
   EXPECT_EQ(copy.strategy, record.strategy);
 }
 
 TEST(RecordCodec, TimesSurviveExactly) {
   for (const double seconds : {1e-10, 1.0 / 3.0, 1.2345678901234567e-7, 86400.5}) {
-    EXPECT_EQ(round_trip(make_record("w", seconds)).min_seconds(), seconds);
+    EXPECT_EQ(round_trip(make_record("w", seconds)).best_seconds(), seconds);
   }
 }
 
@@ -113,7 +115,7 @@ TEST(RecordCodec, OtherFormsOfTheSameRecordAreRead) {
   ASSERT_TRUE(record) << why;
   EXPECT_EQ(record->key.workload, "matmul:m=4");
   EXPECT_EQ(record->key.target_kind, "llvm");
-  EXPECT_EQ(record->min_seconds(), 0.5);
+  EXPECT_EQ(record->best_seconds(), 0.5);
   EXPECT_EQ(record->knobs[0].second.values, std::vector<int64_t>{4});
 }
 
@@ -158,57 +160,6 @@ TEST(RecordKey, HashDependsOnEveryField) {
   EXPECT_NE(hash_value(key), hash_value(other));
   EXPECT_EQ(to_string(key), "w on llvm:mcpu=znver3, 1 thread, hot caches");
   EXPECT_EQ(to_string(other), "w on llvm:mcpu=znver3, 1 thread, flushed caches");
-}
-
-TEST(ChooseBest, WithoutComparisonTheFastestTrialTiesToTheOlder) {
-  EXPECT_FALSE(choose_best({}));
-  EXPECT_FALSE(choose_best(std::vector<Record>{make_failure("w", TrialStatus::kCrash, "")}));
-  const std::vector<Record> records = {make_record("w", 3.0), make_record("w", 2.0), make_record("w", 2.0),
-                                       make_failure("w", TrialStatus::kCrash, "")};
-  const auto best = choose_best(records);
-  ASSERT_TRUE(best);
-  EXPECT_EQ(best->position, 1u);
-  EXPECT_FALSE(best->confirmed);
-}
-
-TEST(ChooseBest, AComparisonOverrulesTheTrialsBeforeIt) {
-  const std::vector<Record> records = {make_record("w", 1.0), make_record("w", 2.0), make_confirmation("w", 3.0, "a"),
-                                       make_confirmation("w", 2.5, "a"), make_record("w", 2.6)};
-  const auto best = choose_best(records);
-  ASSERT_TRUE(best);
-  EXPECT_EQ(best->position, 3u);
-  EXPECT_TRUE(best->confirmed);
-}
-
-TEST(ChooseBest, AComparisonOfWhichARecordIsMissingIsNone) {
-  Record winner = make_confirmation("a", 2.0, "c1");
-  Record loser = make_confirmation("a", 3.0, "c1");
-  winner.comparison_size = loser.comparison_size = 2;
-  const std::vector<Record> records = {make_record("a", 1.0), loser, winner};
-  EXPECT_EQ(choose_best(records)->position, 2u);
-  EXPECT_EQ(of_partial_comparison(records), (std::vector<bool>{false, false, false}));
-  const std::vector<Record> cut = {records[0], loser};
-  EXPECT_EQ(choose_best(cut)->position, 0u);
-  EXPECT_FALSE(choose_best(cut)->confirmed);
-  EXPECT_EQ(of_partial_comparison(cut), (std::vector<bool>{false, true}));
-}
-
-TEST(ChooseBest, AFasterTrialAfterTheComparisonWinsUnconfirmed) {
-  const std::vector<Record> records = {make_confirmation("w", 2.5, "a"), make_confirmation("w", 3.0, "a"),
-                                       make_record("w", 2.4)};
-  const auto best = choose_best(records);
-  ASSERT_TRUE(best);
-  EXPECT_EQ(best->position, 2u);
-  EXPECT_FALSE(best->confirmed);
-}
-
-TEST(ChooseBest, TheNewestComparisonInWhichSomethingRanDecides) {
-  Record dead = make_confirmation("w", 1.0, "c");
-  dead.status = TrialStatus::kCrash;
-  dead.seconds.clear();
-  const std::vector<Record> records = {make_confirmation("w", 1.0, "a"), make_record("w", 5.0),
-                                       make_confirmation("w", 2.0, "b"), make_confirmation("w", 4.0, "b"), dead};
-  EXPECT_EQ(choose_best(records)->position, 2u);
 }
 
 }  // namespace

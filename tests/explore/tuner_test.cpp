@@ -88,9 +88,9 @@ TEST_F(TunerTest, MeasuresInRoundsStoresEverythingAndConfirms) {
   EXPECT_EQ(result.by_status[static_cast<size_t>(TrialStatus::kBuildError)], 40 - valid);
   ASSERT_TRUE(result.best);
   EXPECT_TRUE(result.best->confirmed);
-  EXPECT_EQ(result.best->seconds_min, best);
+  EXPECT_EQ(result.best->seconds, best);
   ASSERT_TRUE(result.default_config);
-  EXPECT_EQ(result.default_config->seconds_min, time_of(task_.default_config));
+  EXPECT_EQ(result.default_config->seconds, time_of(task_.default_config));
   EXPECT_EQ(measurer.comparisons, 1);
 
   size_t trials = 0;
@@ -123,10 +123,10 @@ TEST_F(TunerTest, RepeatingAFinishedRunMeasuresNothingAndGivesTheSame) {
   EXPECT_EQ(after.new_trials, 0);
   ASSERT_TRUE(after.best);
   EXPECT_EQ(after.best->config, before.best->config);
-  EXPECT_EQ(after.best->seconds_min, before.best->seconds_min);
+  EXPECT_EQ(after.best->seconds, before.best->seconds);
   EXPECT_TRUE(after.best->confirmed);
   ASSERT_TRUE(after.default_config);
-  EXPECT_EQ(after.default_config->seconds_min, before.default_config->seconds_min);
+  EXPECT_EQ(after.default_config->seconds, before.default_config->seconds);
   EXPECT_EQ(after.by_status, before.by_status);
 }
 
@@ -215,7 +215,7 @@ TEST_F(TunerTest, AComparisonStoredInPartIsRepeated) {
 }
 
 TEST_F(TunerTest, ADefaultWhoseWorkerWasLostIsMeasuredAgain) {
-  options_.comparison_rounds = 0;
+  options_.comparison.most = 0;
   for (const int times : {1, 2, 100}) {
     int lost = 0;
     FakeMeasurer measurer([&](const Config& c) {
@@ -250,7 +250,7 @@ TEST_F(TunerTest, TheDefaultWinsWhenTheTrialsWereLucky) {
   const TuneResult result = run(measurer);
   ASSERT_TRUE(result.best);
   EXPECT_EQ(result.best->config, task_.default_config);
-  EXPECT_EQ(result.best->seconds_min, 1.0);
+  EXPECT_EQ(result.best->seconds, 1.0);
   EXPECT_EQ(result.default_config->config, task_.default_config);
 }
 
@@ -277,7 +277,7 @@ TEST_F(TunerTest, AFinalistThatFailsInTheComparisonCannotWin) {
 }
 
 TEST_F(TunerTest, WithoutComparisonTheFastestTrialWins) {
-  options_.comparison_rounds = 0;
+  options_.comparison.most = 0;
   FakeMeasurer measurer(time_of);
   const TuneResult result = run(measurer);
   EXPECT_EQ(measurer.comparisons, 0);
@@ -397,7 +397,7 @@ TEST_F(TunerTest, ProgressIsTold) {
   const TuneResult result = run(measurer);
   EXPECT_EQ(trials.size(), 40u);
   EXPECT_EQ(trials.back(), 40);
-  EXPECT_EQ(last_best, result.best->seconds_min);
+  EXPECT_EQ(last_best, result.best->seconds);
 }
 
 TEST_F(TunerTest, AZeroTimeIsNotInfinitelyFast) {
@@ -411,7 +411,7 @@ TEST_F(TunerTest, AZeroTimeIsNotInfinitelyFast) {
         done(i, std::move(result));
       }
     }
-    std::vector<Compared> compare(std::span<const Config> configs, int, const StopQuery&) override {
+    std::vector<Compared> compare(std::span<const Config> configs, const Rounds&, const StopQuery&) override {
       return std::vector<Compared>(configs.size());
     }
   };
@@ -419,7 +419,7 @@ TEST_F(TunerTest, AZeroTimeIsNotInfinitelyFast) {
   const TuneResult result = run(measurer);
   EXPECT_EQ(result.by_status[static_cast<size_t>(TrialStatus::kWorkerLost)], 20);
   ASSERT_TRUE(result.best);
-  EXPECT_EQ(result.best->seconds_min, 1e-10);
+  EXPECT_EQ(result.best->seconds, 1e-10);
 }
 
 TEST_F(TunerTest, RoundsAreSmallFirst) {
@@ -490,7 +490,7 @@ TEST(ReplayMeasurer, AnswersFromTheTable) {
   EXPECT_EQ(results[1].error, "boom");
   EXPECT_EQ(results[2].status, TrialStatus::kInvalidConfig);
   EXPECT_EQ(measurer.trials(), 3u);
-  const auto compared = measurer.compare(configs, 3, [] { return false; });
+  const auto compared = measurer.compare(configs, {.least = 3}, [] { return false; });
   EXPECT_EQ(compared[0].seconds, (std::vector<double>{1.0, 1.0, 1.0}));
   EXPECT_EQ(compared[1].status, TrialStatus::kCrash);
 }

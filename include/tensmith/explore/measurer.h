@@ -31,9 +31,19 @@ class Measurer {
     std::string error;
   };
 
-  /// Times the configs in turn, `rounds` times over, so that a drift of the machine's speed meets all of them alike.
-  /// Returns one entry a config; fewer rounds (down to none) when `stop` says true.
-  virtual std::vector<Compared> compare(std::span<const Config> configs, int rounds, const StopQuery& stop) = 0;
+  /// How long a comparison lasts: a round is begun while there were fewer than `least`, or fewer than `most` in
+  /// `seconds`.
+  struct Rounds {
+    int least = 12;
+    int most = 60;
+    double seconds = 1.5;
+  };
+
+  /// Times the configs in turn, round after round, so that a drift of the machine's speed meets all of them alike.
+  /// Returns one entry a config, all with the same number of rounds; fewer rounds (down to none, and perhaps not the
+  /// same number) when `stop` says true.
+  virtual std::vector<Compared> compare(std::span<const Config> configs, const Rounds& rounds,
+                                        const StopQuery& stop) = 0;
 };
 
 }  // namespace tensmith

@@ -61,12 +61,15 @@ struct Record {
   int trial = 0;            ///< number within the key, from 0
   std::string comparison;   ///< of confirmations: what those of one comparison have in common
   int comparison_size = 0;  ///< of confirmations: how many one comparison has; 0: not known (an older record)
+  /// Of confirmations: seconds of a call as comparison_seconds tells them; 0: not known (an older record).
+  double compared_seconds = 0.0;
   std::string strategy;
 
   /// Whether it holds a time that can be used.
   bool ok() const { return status == TrialStatus::kOk && !seconds.empty(); }
-  double min_seconds() const;     ///< requires ok()
-  double median_seconds() const;  ///< requires ok()
+  /// Seconds of a call, to be compared with others: compared_seconds, or the least of `seconds`. Requires ok().
+  double best_seconds() const;
+  double median_seconds() const;  ///< of `seconds`; requires ok()
 };
 
 /// Knob names and values of a config, as records keep them; the inverse is ConfigSpace::from_values.
@@ -85,20 +88,5 @@ class RecordSink {
   /// Records of the key that others have stored since the last call; none where there are no others.
   virtual std::vector<Record> news(const RecordKey&) { return {}; }
 };
-
-/// The record that a key's user should get, given all records of the key, oldest first.
-struct BestRecord {
-  size_t position = 0;
-  /// Whether it won an interleaved comparison. If not, it is the fastest trial, perhaps by luck.
-  bool confirmed = false;
-};
-
-/// Of each record, whether it is of a comparison of which others are missing (a full disk, a damaged line). Such a
-/// comparison did not treat all alike: it counts as none.
-std::vector<bool> of_partial_comparison(std::span<const Record> records);
-
-/// The winner of the newest comparison, unless a trial after that was faster still; without a comparison, the fastest
-/// trial. Ties go to the older record. The same records give the same answer. Nothing when no record holds a time.
-std::optional<BestRecord> choose_best(std::span<const Record> records);
 
 }  // namespace tensmith

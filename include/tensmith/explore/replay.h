@@ -20,7 +20,7 @@ class ReplayMeasurer final : public Measurer {
   /// A config that the table lacks is invalid: its status is kInvalidConfig.
   void measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) override;
   /// Every round sees the config's smallest recorded time.
-  std::vector<Compared> compare(std::span<const Config> configs, int rounds, const StopQuery& stop) override;
+  std::vector<Compared> compare(std::span<const Config> configs, const Rounds& rounds, const StopQuery& stop) override;
 
  private:
   TrialResult look_up(const Config& config) const;

@@ -60,9 +60,10 @@ struct TuneOptions {
   /// Set (by a signal handler, say) to end soon; nothing measured is lost.
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const TuneProgress&)> progress;
-  /// The best trials that are compared with the default, and the rounds of that comparison. 0 rounds: no comparison.
-  int finalists = 4;
-  int comparison_rounds = 12;
+  /// The best trials that are compared with the default.
+  int finalists = 6;
+  /// How long they are compared; not at all when `most` is 0.
+  Measurer::Rounds comparison;
 };
 
 enum class TuneEnd : uint8_t {
@@ -76,8 +77,7 @@ enum class TuneEnd : uint8_t {
 /// One config and its time.
 struct TunedConfig {
   Config config;
-  double seconds_min = 0.0;
-  double seconds_median = 0.0;
+  double seconds = 0.0;  ///< of a call (Record::best_seconds)
   /// The times come from an interleaved comparison (of this run or an earlier one) rather than from one trial.
   bool confirmed = false;
 };

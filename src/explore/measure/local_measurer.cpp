@@ -127,7 +127,7 @@ struct LocalMeasurer::Impl {
 
   // ---- comparisons ------------------------------------------------------------------------------------------------
 
-  std::vector<Compared> compare(std::span<const Config> configs, int rounds, const StopQuery& stop) {
+  std::vector<Compared> compare(std::span<const Config> configs, const Rounds& rounds, const StopQuery& stop) {
     std::vector<Compared> results(configs.size());
     std::vector<Contender> contenders(configs.size());
     for (size_t i = 0; i < configs.size(); ++i) {
@@ -148,7 +148,8 @@ struct LocalMeasurer::Impl {
 
   /// All rounds of a comparison. False when a config took the runner with it: those that are left start anew, so that
   /// they are timed in one process.
-  bool play(std::vector<Contender>& contenders, std::vector<Compared>& results, int rounds, const StopQuery& stop) {
+  bool play(std::vector<Contender>& contenders, std::vector<Compared>& results, const Rounds& rounds,
+            const StopQuery& stop) {
     /// Drops a config that failed; false when the comparison cannot go on.
     const auto settle = [&](size_t i, const RunnerAnswer& answer) {
       Contender& contender = contenders[i];
@@ -167,8 +168,14 @@ struct LocalMeasurer::Impl {
       if (answer.stopped) return true;
       if (!settle(i, answer)) return false;
     }
-    for (int round = 0; round < rounds && !stop(); ++round) {
-      for (size_t i = 0; i < contenders.size(); ++i) {
+    const Stopwatch watch;
+    const auto goes_on = [&](int round) {
+      return round < rounds.least || (round < rounds.most && watch.seconds() < rounds.seconds);
+    };
+    for (int round = 0; goes_on(round) && !stop(); ++round) {
+      for (size_t turn = 0; turn < contenders.size(); ++turn) {
+        // No config always follows the same other one.
+        const size_t i = (turn + static_cast<size_t>(round)) % contenders.size();
         if (!contenders[i].live) continue;
         const RunnerAnswer answer = runner->time(contenders[i].module, options.min_seconds / 4, stop);
         if (answer.stopped) return true;
@@ -383,7 +390,7 @@ void LocalMeasurer::measure(std::span<const Config> configs, const Done& done, c
   impl_->measure(configs, done, stop);
 }
 
-std::vector<Measurer::Compared> LocalMeasurer::compare(std::span<const Config> configs, int rounds,
+std::vector<Measurer::Compared> LocalMeasurer::compare(std::span<const Config> configs, const Rounds& rounds,
                                                        const StopQuery& stop) {
   const KeepAway away(impl_->overlap, impl_->builder_cpus);
   return impl_->compare(configs, rounds, stop);

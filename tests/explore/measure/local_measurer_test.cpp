@@ -164,7 +164,7 @@ TEST_F(FaultyMeasurer, AStopLeavesTheRestAlone) {
 
 TEST_F(FaultyMeasurer, ComparingTellsWhichConfigFails) {
   const std::vector<Config> configs{{{kNone}}, {{kWrong}}, {{kNone}}};
-  const auto compared = measurer_.compare(configs, 5, [] { return false; });
+  const auto compared = measurer_.compare(configs, {5, 5}, [] { return false; });
   ASSERT_EQ(compared.size(), 3u);
   EXPECT_EQ(compared[0].seconds.size(), 5u);
   EXPECT_NE(compared[1].status, TrialStatus::kOk);
@@ -173,7 +173,7 @@ TEST_F(FaultyMeasurer, ComparingTellsWhichConfigFails) {
 
 TEST_F(FaultyMeasurer, AFaultInAComparisonCostsOneConfig) {
   const std::vector<Config> configs{{{kNone}}, {{kGuardPage}}, {{kUnwritten}}, {{kBuildThrows}}, {{kNone}}};
-  const auto compared = measurer_.compare(configs, 5, [] { return false; });
+  const auto compared = measurer_.compare(configs, {5, 5}, [] { return false; });
   ASSERT_EQ(compared.size(), 5u);
   for (const size_t good : {size_t{0}, size_t{4}}) {
     EXPECT_EQ(compared[good].status, TrialStatus::kOk) << compared[good].error;
@@ -209,7 +209,7 @@ TEST_F(FaultyMeasurer, AStopEndsWhatRuns) {
         {&config, 1}, [&](size_t, TrialResult) { ++done; }, stop);
     EXPECT_EQ(done, 0);
     asked = 0;
-    measurer_.compare({&config, 1}, 5, stop);
+    measurer_.compare({&config, 1}, {5, 5}, stop);
     EXPECT_LT(asked, 20);
   }
   EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk);

@@ -34,7 +34,7 @@ class LocalMeasurer : public Measurer {
   ~LocalMeasurer() override;
 
   void measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) override;
-  std::vector<Compared> compare(std::span<const Config> configs, int rounds, const StopQuery& stop) override;
+  std::vector<Compared> compare(std::span<const Config> configs, const Rounds& rounds, const StopQuery& stop) override;
 
   /// A config made ready for repeated timing, interleaved with whatever the caller times in between.
   class Session {
