@@ -7,6 +7,7 @@ namespace tensmith {
 namespace {
 
 constexpr int kMaxDepth = 4;  // nested minima and maxima looked into
+constexpr int kMaxProofs = 2;  // one inside the other
 
 Tri negate(Tri t) { return t == Tri::kUnknown ? t : t == Tri::kTrue ? Tri::kFalse : Tri::kTrue; }
 Tri truth(bool b) { return b ? Tri::kTrue : Tri::kFalse; }
@@ -114,6 +115,8 @@ Tri prove_comparison(const Binary& n, const VarRanges& ranges) {
 Tri prove_negative(const Affine& original, const VarRanges& ranges) {
   if (!original.valid() || original.wraps()) return Tri::kUnknown;
   if (original.is_constant()) return truth(original.constant() < 0);
+  const VarRanges::Proof proof(ranges);
+  if (proof.depth() > kMaxProofs) return Tri::kUnknown;
   const Affine form = expand_lets(original, ranges);
   if (!form.valid()) return Tri::kUnknown;
   if (is_negative(form, ranges, 0)) return Tri::kTrue;

@@ -152,6 +152,20 @@ TEST(VarRangesTest, LetsStandForTheirValues) {
   EXPECT_EQ(prove(Expr(d) + 1 > Expr(d), s.ranges()), Tri::kUnknown);  // data wraps
 }
 
+TEST(VarRangesTest, ProofsThatNeedEachOtherEnd) {
+  // The range of the bound asks which arm of the inner minimum is less; the fact `w < bound`, whose form holds the
+  // bound, is asked for that, and its range is the bound's again.
+  Scope s;
+  s.add("y", {0, 8});
+  const Expr bound = s("max(min(25, 205 - y*25) + y*25 - 200, 0)");
+  const VarRef w = make_var("w");
+  s.ranges().push_loop(w, bound);
+  const Range range = range_of(bound, s.ranges());
+  EXPECT_LE(range.min, 0);
+  EXPECT_GE(range.max, 5);
+  EXPECT_TRUE(can_prove(Expr(w) < bound, s.ranges()));
+}
+
 TEST(VarRangesTest, ManyVariablesSpillToTheHeap) {
   VarRanges ranges;
   std::vector<VarRef> vars;

@@ -98,6 +98,20 @@ class VarRanges {
   /// 1 or 0 when the same condition was pushed as a fact, -1 otherwise.
   int known_condition(Expr condition) const;
 
+  /// A proof that goes on. Proofs use facts, whose ranges may need proofs in turn: that must come to an end.
+  class Proof {
+   public:
+    explicit Proof(const VarRanges& ranges) : ranges_(ranges) { ++ranges_.proofs_; }
+    ~Proof() { --ranges_.proofs_; }
+    Proof(const Proof&) = delete;
+    Proof& operator=(const Proof&) = delete;
+    /// How many proofs go on, this one included.
+    int depth() const { return ranges_.proofs_; }
+
+   private:
+    const VarRanges& ranges_;
+  };
+
  private:
   void add_fact(const Affine& negative, int depth);
 
@@ -109,6 +123,7 @@ class VarRanges {
   InlineVector<Entry, 24> entries_;
   std::vector<Affine> facts_;  ///< each form is negative
   std::vector<Condition> conditions_;
+  mutable int proofs_ = 0;
 };
 
 /// Pops what was pushed during its lifetime.
