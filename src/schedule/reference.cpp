@@ -1,12 +1,20 @@
 #include "tensmith/schedule/reference.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <numeric>
 #include <optional>
+#include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "schedule/sum_of_products.h"
 #include "tensmith/ir/arith/affine.h"
 #include "tensmith/ir/arith/interval.h"
 #include "tensmith/ir/fold.h"
@@ -245,31 +253,20 @@ class Evaluator {
   std::vector<Point>& point_;
 };
 
-/// A read whose flat index is linear in the axes.
-struct LinearRead {
-  const double* values = nullptr;
-  int64_t offset = 0;
-  std::vector<int64_t> spatial;  ///< step per axis
-  std::vector<int64_t> reduce;
-};
-
-/// Runs over all points of the axes, the last fastest.
+/// Runs over points of the axes, the last fastest: the one at `begin` in that order and those after it, up to `end`.
 template <typename F>
-void for_each_point(std::span<const int64_t> extents, F&& f) {
-  if (std::any_of(extents.begin(), extents.end(), [](int64_t e) { return e <= 0; })) {
-    return;
-  }
+void for_each_point(std::span<const int64_t> extents, int64_t begin, int64_t end, F&& f) {
   std::vector<int64_t> point(extents.size(), 0);
-  while (true) {
+  int64_t at = begin;
+  for (size_t d = extents.size(); d-- > 0 && at > 0; at /= extents[d]) point[d] = at % extents[d];
+  for (int64_t i = begin; i < end; ++i) {
     f(point);
-    size_t d = extents.size();
-    while (d > 0 && ++point[d - 1] == extents[d - 1]) {
-      point[--d] = 0;
-    }
-    if (d == 0) {
-      return;
-    }
+    for (size_t d = extents.size(); d-- > 0 && ++point[d] == extents[d];) point[d] = 0;
   }
+}
+
+int64_t count_points(std::span<const int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
 }
 
 class StageEvaluator {
@@ -281,27 +278,35 @@ class StageEvaluator {
     for (const ReduceAxis& axis : stage.reduce) {
       reduce_.push_back(axis.extent);
     }
+    const auto* reduce = stage_.body.as<Reduce>();
+    if (reduce == nullptr || reduce->op != ReduceOp::kSum || !reduce->type.is_float()) return;
+    if (const auto* product = reduce->value.as<Binary>(); product != nullptr && product->op == BinaryOp::kMul) {
+      std::optional<LinearRead> a = linear_read(product->a);
+      std::optional<LinearRead> b = linear_read(product->b);
+      if (a && b) products_.emplace(spatial_, reduce_, std::move(*a), std::move(*b), stage_.buffer->type);
+    }
   }
 
-  DoubleTensor run() {
-    int64_t size = 1;
-    for (int64_t extent : spatial_) {
-      size *= extent;
+  /// How long it takes, in terms of a sum of products.
+  double cost() const {
+    // A term that is looked up in the expression, against one that is not.
+    constexpr double kGeneralCost = 100;
+    const double terms = static_cast<double>(points()) * static_cast<double>(count_points(reduce_));
+    return products_ ? terms : kGeneralCost * terms;
+  }
+
+  int64_t points() const { return count_points(spatial_); }
+
+  /// Parts that may be done in any order, by any thread.
+  int64_t units() const { return products_ ? products_->units() : (points() + general_unit() - 1) / general_unit(); }
+
+  void run(int64_t unit, DoubleTensor& out) const {
+    if (products_) {
+      products_->run(unit, out);
+    } else {
+      const int64_t begin = unit * general_unit();
+      general(begin, std::min(begin + general_unit(), points()), out);
     }
-    DoubleTensor out(static_cast<size_t>(size));
-    const auto* reduce = stage_.body.as<Reduce>();
-    if (reduce != nullptr && reduce->op == ReduceOp::kSum && reduce->type.is_float()) {
-      if (const auto* product = reduce->value.as<Binary>(); product != nullptr && product->op == BinaryOp::kMul) {
-        std::optional<LinearRead> a = linear_read(product->a);
-        std::optional<LinearRead> b = linear_read(product->b);
-        if (a && b) {
-          sum_of_products(*a, *b, out);
-          return out;
-        }
-      }
-    }
-    general(reduce, out);
-    return out;
   }
 
  private:
@@ -351,39 +356,17 @@ class StageEvaluator {
     return nullptr;
   }
 
-  double reduce_products(const LinearRead& a, const LinearRead& b, int64_t ia, int64_t ib, size_t d) const {
-    double total = 0;
-    const int64_t step_a = a.reduce[d], step_b = b.reduce[d], extent = reduce_[d];
-    if (d + 1 == reduce_.size()) {
-      for (int64_t i = 0; i < extent; ++i) {
-        total += a.values[ia + i * step_a] * b.values[ib + i * step_b];
-      }
-      return total;
-    }
-    for (int64_t i = 0; i < extent; ++i) {
-      total += reduce_products(a, b, ia + i * step_a, ib + i * step_b, d + 1);
-    }
-    return total;
+  /// Points of a unit: enough to be worth a thread's while, few enough to stop soon.
+  int64_t general_unit() const {
+    constexpr int64_t kTerms = 1 << 16;
+    return std::max<int64_t>(1, kTerms / std::max<int64_t>(1, count_points(reduce_)));
   }
 
-  void sum_of_products(const LinearRead& a, const LinearRead& b, DoubleTensor& out) const {
-    size_t next = 0;
-    const bool any_term = std::all_of(reduce_.begin(), reduce_.end(), [](int64_t e) { return e > 0; });
-    for_each_point(spatial_, [&](const std::vector<int64_t>& point) {
-      double total = 0;
-      if (any_term) {
-        int64_t ia = a.offset, ib = b.offset;
-        for (size_t d = 0; d < point.size(); ++d) {
-          ia += point[d] * a.spatial[d];
-          ib += point[d] * b.spatial[d];
-        }
-        total = reduce_products(a, b, ia, ib, 0);
-      }
-      out[next++] = round_float(stage_.buffer->type, total);
-    });
-  }
-
-  void general(const Reduce* reduce, DoubleTensor& out) const {
+  void general(int64_t begin, int64_t end, DoubleTensor& out) const {
+    Arena arena;
+    ArenaScope scope(arena);
+    const auto* reduce = stage_.body.as<Reduce>();
+    const int64_t terms = count_points(reduce_);
     std::vector<Point> point;
     for (const Axis& axis : stage_.axes) {
       point.push_back({axis.var, 0});
@@ -398,8 +381,8 @@ class StageEvaluator {
              : type.is_uint() ? static_cast<double>(static_cast<uint64_t>(v.i))
                               : static_cast<double>(v.i);
     };
-    size_t next = 0;
-    for_each_point(spatial_, [&](const std::vector<int64_t>& spatial) {
+    auto next = static_cast<size_t>(begin);
+    for_each_point(spatial_, begin, end, [&](const std::vector<int64_t>& spatial) {
       for (size_t d = 0; d < spatial.size(); ++d) {
         point[d].value = spatial[d];
       }
@@ -408,7 +391,7 @@ class StageEvaluator {
         return;
       }
       Value total = evaluator.eval(reduce_identity(reduce->op, type));
-      for_each_point(reduce_, [&](const std::vector<int64_t>& terms) {
+      for_each_point(reduce_, 0, terms, [&](const std::vector<int64_t>& terms) {
         for (size_t d = 0; d < terms.size(); ++d) {
           point[spatial.size() + d].value = terms[d];
         }
@@ -440,6 +423,51 @@ class StageEvaluator {
   std::span<const Storage> storage_;
   std::vector<int64_t> spatial_;
   std::vector<int64_t> reduce_;
+  std::optional<SumOfProducts> products_;  ///< where that is what the stage is
+};
+
+/// Hands out a program's work to threads and asks whether to go on.
+class Workers {
+ public:
+  Workers(const EvaluateOptions& options, double cost) : options_(options), cost_(cost) {}
+
+  /// False when it was not finished.
+  bool run(const StageEvaluator& stage, DoubleTensor& out) {
+    // Starting a thread takes as long as some ten thousand terms.
+    constexpr double kSmall = 1e6;
+    std::atomic<int64_t> next{0};
+    std::exception_ptr error;
+    std::mutex mutex;
+    const auto work = [&](bool may_ask) {
+      try {
+        for (int64_t unit = next++; unit < stage.units() && !stopped_; unit = next++) {
+          stage.run(unit, out);
+          if (may_ask && options_.go_on) {
+            const double here = static_cast<double>(unit + 1) / static_cast<double>(stage.units());
+            if (!options_.go_on((done_ + here * stage.cost()) / cost_)) stopped_ = true;
+          }
+        }
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!error) error = std::current_exception();
+        stopped_ = true;
+      }
+    };
+    std::vector<std::jthread> others;
+    const int64_t most = std::min<int64_t>(stage.cost() < kSmall ? 1 : options_.threads, stage.units());
+    while (static_cast<int64_t>(others.size()) + 1 < most) others.emplace_back(work, false);
+    work(true);
+    others.clear();
+    if (error) std::rethrow_exception(error);
+    done_ += stage.cost();
+    return !stopped_;
+  }
+
+ private:
+  const EvaluateOptions& options_;
+  double cost_;      ///< of the whole program
+  double done_ = 0;  ///< of the stages before
+  std::atomic<bool> stopped_{false};
 };
 
 }  // namespace
@@ -458,21 +486,32 @@ void from_doubles(DataType type, std::span<const double> values, void* elements)
   }
 }
 
-std::vector<DoubleTensor> evaluate_program(const Program& program, std::span<const void* const> inputs) {
+std::vector<DoubleTensor> evaluate_program(const Program& program, std::span<const void* const> inputs,
+                                           const EvaluateOptions& options) {
   TENSMITH_ICHECK(inputs.size() == program.inputs.size(), "one pointer per input is needed");
   Arena arena;
   ArenaScope scope(arena);
   std::vector<DoubleTensor> values;
   values.reserve(program.inputs.size() + program.stages.size());
   std::vector<Storage> storage;
+  storage.reserve(values.capacity());  // stages keep a view of those before them
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Buffer buffer = program.inputs[i]->buffer;
     values.push_back(to_doubles(buffer->type, inputs[i], static_cast<size_t>(buffer_size(buffer))));
     storage.push_back({buffer, &values.back()});
   }
+  double cost = 0;
+  std::vector<StageEvaluator> stages;
+  stages.reserve(program.stages.size());
   for (const Tensor& stage : program.stages) {
-    values.push_back(StageEvaluator(*stage.get(), storage).run());
+    values.emplace_back(static_cast<size_t>(buffer_size(stage->buffer)));
+    stages.emplace_back(*stage.get(), storage);
     storage.push_back({stage->buffer, &values.back()});
+    cost += stages.back().cost();
+  }
+  Workers workers(options, cost);
+  for (size_t i = 0; i < stages.size(); ++i) {
+    if (!workers.run(stages[i], values[inputs.size() + i])) return {};
   }
   std::vector<DoubleTensor> outputs;
   for (const Tensor& output : program.outputs) {
