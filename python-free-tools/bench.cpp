@@ -16,6 +16,7 @@
 #include "table.h"
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/explore/measure/local_measurer.h"
+#include "tensmith/operator/tune_workload.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/log.h"
 #include "tensmith/support/stats.h"
@@ -143,8 +144,7 @@ Contender make_contender(const Rival& rival, const Options& options, const Named
 void bench_one(const Options& options, const NamedWorkload& named, const std::vector<Rival>& rivals,
                const Database* database, Outcome& outcome) {
   const int threads = thread_count(options.workloads);
-  const TaskAndProgram made = make_task_and_program(named.spec, options.workloads.target, threads);
-  require_memory(made.program);
+  const TaskAndProgram made = make_task_and_program(named.workload, parse_target(options.workloads.target), threads);
   outcome.flops = made.task.flops;
   outcome.type = output_type(made.program);
   outcome.config = choose_config(made.task, database, options.config, options.flush);
@@ -154,7 +154,7 @@ void bench_one(const Options& options, const NamedWorkload& named, const std::ve
   LocalMeasurerOptions measuring;
   measuring.threads = threads;
   measuring.flush = options.flush;
-  LocalMeasurer measurer(made.task, made.program, named.spec, reduction_length(named.workload), measuring);
+  LocalMeasurer measurer(made.task, made.program, reduction_length(named.workload), measuring);
   const std::unique_ptr<LocalMeasurer::Session> session = measurer.open(outcome.config.config);
 
   std::vector<Contender> contenders;

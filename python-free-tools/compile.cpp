@@ -13,6 +13,7 @@
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
 #include "tensmith/ir/print.h"
+#include "tensmith/operator/tune_workload.h"
 #include "tensmith/schedule/lower.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
@@ -63,7 +64,7 @@ void run(const Options& options) {
   }
   const std::set<std::string> forms = parse_forms(options.emit);
   const TaskAndProgram made =
-      make_task_and_program(named.spec, options.workloads.target, thread_count(options.workloads));
+      make_task_and_program(named.workload, parse_target(options.workloads.target), thread_count(options.workloads));
   std::unique_ptr<Database> database;
   if (!options.workloads.db.empty()) {
     database = std::make_unique<Database>(options.workloads.db);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <csignal>
 #include <exception>
+#include <optional>
 #include <sstream>
 #include <string_view>
 
@@ -10,33 +11,15 @@
 
 #include "output.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
-#include "tensmith/explore/measure/worker.h"
+#include "tensmith/operator/worker_main.h"
 #include "tensmith/support/error.h"
-#include "tensmith/support/strings.h"
-#include "tensmith/support/sysinfo.h"
 #include "verbs.h"
-#include "workloads.h"
 
 namespace tensmith::cli {
 namespace {
 
 constexpr int kWorkFailed = 1;
 constexpr int kUsage = 2;
-
-/// `tensmith worker builder|runner CPUS`: how LocalMeasurer starts its helpers. Not for people, so not in the help.
-int run_worker(std::string_view role, std::string_view cpus) {
-  if (role == "runner") {
-    return run_runner();
-  }
-  std::vector<int> allowed;
-  for (std::string_view cpu : split_string(cpus, ',')) {
-    if (const std::optional<int64_t> number = parse_int64(cpu)) {
-      allowed.push_back(static_cast<int>(*number));
-    }
-  }
-  pin_thread_to_cpus(allowed);  // where it is refused, the builder runs anywhere
-  return run_builder(make_task_and_program);
-}
 
 /// The subcommand that `word` names. Null for an option or nothing; throws UserError for any other word.
 const CLI::App* subcommand(const CLI::App& app, const char* word) {
@@ -88,9 +71,7 @@ int main(int argc, char** argv) {
   cli::open_closed_descriptors();
   // A file at its size limit is then an ordinary error, with a reason and a place where the record was saved.
   std::signal(SIGXFSZ, SIG_IGN);
-  if (argc >= 3 && std::string_view(argv[1]) == "worker") {
-    return cli::run_worker(argv[2], argc > 3 ? argv[3] : "");
-  }
+  if (const std::optional<int> code = run_worker_if_asked(argc, argv)) return *code;
   try {
     return cli::run(argc, argv);
   } catch (const UserError& e) {

@@ -12,6 +12,7 @@
 #include "tensmith/costmodel/features.h"
 #include "tensmith/costmodel/knob_features.h"
 #include "tensmith/ir/print.h"
+#include "tensmith/operator/tune_workload.h"
 #include "tensmith/schedule/loop_nest.h"
 #include "tensmith/schedule/lower.h"
 #include "tensmith/schedule/trace.h"
@@ -99,7 +100,7 @@ void run(const Options& options) {
       throw UserError(fmt::format("{}: nothing to show: {}", named.name, *nothing));
     }
     const TaskAndProgram made =
-        make_task_and_program(named.spec, options.workloads.target, thread_count(options.workloads));
+        make_task_and_program(named.workload, parse_target(options.workloads.target), thread_count(options.workloads));
     std::unique_ptr<Database> database;
     if (!options.workloads.db.empty()) {
       database = std::make_unique<Database>(options.workloads.db);

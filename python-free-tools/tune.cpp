@@ -14,13 +14,7 @@
 #include "progress.h"
 #include "table.h"
 #include "tensmith/codegen/llvm/host_target.h"
-#include "tensmith/codegen/llvm/llvm_codegen.h"
-#include "tensmith/costmodel/gbt.h"
-#include "tensmith/explore/measure/local_measurer.h"
-#include "tensmith/explore/strategy.h"
-#include "tensmith/explore/tuner.h"
-#include "tensmith/operator/task_features.h"
-#include "tensmith/schedule/trace.h"
+#include "tensmith/operator/tune_workload.h"
 #include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/log.h"
@@ -41,40 +35,14 @@ void on_interrupt(int signal) {
   std::signal(signal, SIG_DFL);
 }
 
-enum class StrategyKind { kAnnealing, kRandom, kGrid, kGenetic };
 enum class ModelKind { kGbt, kNone };
 
 struct Options {
   WorkloadOptions workloads;
-  int trials = 512;
+  TuneSettings settings;
   double time_budget = 0;  ///< seconds of the whole command; 0: no limit
-  int jobs = 0;
-  uint64_t seed = 1;
   ModelKind model = ModelKind::kGbt;
-  GbtObjective objective = GbtObjective::kRank;
-  StrategyKind strategy = StrategyKind::kAnnealing;
-  LocalMeasurerOptions measuring;
   bool json = false;
-};
-
-/// Starts workers and computes expected outputs only when something has to be measured.
-class LazyMeasurer : public Measurer {
- public:
-  explicit LazyMeasurer(std::function<std::unique_ptr<Measurer>()> make) : make_(std::move(make)) {}
-  void measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) override {
-    get().measure(configs, done, stop);
-  }
-  std::vector<Compared> compare(std::span<const Config> configs, const Rounds& rounds, const StopQuery& stop) override {
-    return get().compare(configs, rounds, stop);
-  }
-
- private:
-  Measurer& get() {
-    if (!measurer_) measurer_ = make_();
-    return *measurer_;
-  }
-  std::function<std::unique_ptr<Measurer>()> make_;
-  std::unique_ptr<Measurer> measurer_;
 };
 
 struct Outcome {
@@ -88,40 +56,6 @@ struct Outcome {
   std::string error;  ///< what failed
   bool interrupted = false;
 };
-
-/// A strategy and what it needs to live.
-struct Search {
-  std::unique_ptr<CostModel> model;
-  std::unique_ptr<Learner> learner;
-  std::unique_ptr<SearchStrategy> strategy;
-  std::string name;
-};
-
-Search make_search(const Options& options, const Task& task, std::vector<Config> initial) {
-  Search search;
-  StrategyOptions common{options.seed, std::move(initial)};
-  const bool without_model = options.model == ModelKind::kNone && options.strategy == StrategyKind::kAnnealing;
-  if (options.strategy == StrategyKind::kRandom || without_model) {
-    search.name = "random";
-    search.strategy = make_random_search(task.space, common);
-  } else if (options.strategy == StrategyKind::kGrid) {
-    search.name = "grid";
-    search.strategy = make_grid_search(task.space);
-  } else if (options.strategy == StrategyKind::kGenetic) {
-    search.name = "genetic";
-    search.strategy = make_genetic_search(task.space, GeneticOptions{common});
-  } else {
-    GbtParams params;
-    params.objective = options.objective;
-    search.name = options.objective == GbtObjective::kRank ? "annealing+gbt-rank" : "annealing+gbt-regression";
-    search.model = make_gbt(params);
-    LearnerOptions learner;
-    learner.jobs = options.jobs > 0 ? options.jobs : physical_core_count();
-    search.learner = std::make_unique<Learner>(*search.model, task_features(task), learner);
-    search.strategy = make_annealing_search(task.space, *search.learner, AnnealingOptions{common});
-  }
-  return search;
-}
 
 nlohmann::json knobs_json(const ConfigSpace& space, const Config& config) {
   nlohmann::json knobs = nlohmann::json::object();
@@ -143,57 +77,17 @@ nlohmann::json knobs_json(const ConfigSpace& space, const Config& config) {
 void tune_one(const Options& options, const NamedWorkload& named, Database* database, double seconds,
               Outcome& outcome) {
   const int threads = thread_count(options.workloads);
-  const TaskAndProgram made = make_task_and_program(named.spec, options.workloads.target, threads);
+  const TaskAndProgram made = make_task_and_program(named.workload, parse_target(options.workloads.target), threads);
   const Task& task = made.task;
   outcome.flops = task.flops;
   outcome.type = output_type(made.program);
 
-  TuneTask tuning;
-  tuning.space = &task.space;
-  tuning.default_config = task.default_config;
-  tuning.base.key = record_key(task, options.measuring.flush);
-  std::vector<Config> initial{task.default_config};
-  if (database != nullptr) {
-    tuning.history = database->records(tuning.base.key);
-    const ChosenConfig nearest = choose_config(task, database, "best", options.measuring.flush);
-    if (nearest.source == ChosenConfig::Source::kNearest) {
-      initial.push_back(nearest.config);
-    }
-  }
-  Search search = make_search(options, task, initial);
-  tuning.base.space = kSpaceVersion;
-  tuning.base.cpu_model = cpu_model_name();
-  tuning.base.tensmith_version = TENSMITH_VERSION;
-  tuning.base.llvm_version = llvm_version();
-  tuning.base.seed = options.seed;
-  tuning.base.strategy = search.name;
-  tuning.trace = [&](const Config& config) {
-    Arena arena;
-    ArenaScope scope(arena);
-    try {
-      return print_trace(task.instantiate(config));
-    } catch (const UserError&) {
-      return std::string();
-    }
-  };
-
-  LocalMeasurerOptions measuring = options.measuring;
-  measuring.threads = threads;
-  measuring.jobs = options.jobs;
-  measuring.seed = options.seed;
-  LazyMeasurer measurer([&] {
-    if (database != nullptr) database->check_writable();
-    require_memory(made.program);
-    return std::make_unique<LocalMeasurer>(task, made.program, named.spec, reduction_length(named.workload), measuring);
-  });
-
-  TuneOptions tune_options;
-  tune_options.trials = options.trials;
-  tune_options.stop = &stop_requested;
-  tune_options.time_budget_seconds = seconds;
+  TuneSettings settings = options.settings;
+  settings.stop = &stop_requested;
+  settings.time_budget_seconds = seconds;
   ProgressDisplay display(named.name, task.flops);
-  tune_options.progress = [&](const TuneProgress& p) { display.show(p); };
-  outcome.result = tune(tuning, *search.strategy, measurer, database, tune_options);
+  settings.progress = [&](const TuneProgress& p) { display.show(p); };
+  outcome.result = tune_task(task, made.program, database, settings);
   if (outcome.result.best) {
     outcome.best_config = knobs_json(task.space, outcome.result.best->config);
   }
@@ -339,31 +233,38 @@ void add_tune(CLI::App& app) {
   CLI::App* verb =
       app.add_subcommand("tune", "search for the fastest program of a workload by measuring on this machine");
   options->workloads.add_to(*verb, true);
-  verb->add_option("--trials", options->trials, "trials in total, those of earlier runs included")
+  verb->add_option("--trials", options->settings.trials, "trials in total, those of earlier runs included")
       ->capture_default_str()
       ->check(CLI::Range(1, 100000000));
   seconds_option(*verb, "--time-budget", options->time_budget,
                  "time of the whole command; no trial starts after it: 90s, 10m, 2h");
-  verb->add_option("--jobs", options->jobs, "cores that Tensmith itself uses (default: those that are not timed)")
+  verb->add_option("--jobs", options->settings.measuring.jobs,
+                   "cores that Tensmith itself uses (default: those that are not timed)")
       ->check(CLI::Range(1, 1024));
-  verb->add_option("--seed", options->seed, "of the search and of the random inputs")->capture_default_str();
+  verb->add_option("--seed", options->settings.seed, "of the search and of the random inputs")->capture_default_str();
   enum_option<ModelKind>(*verb, "--model", options->model, {{"gbt", ModelKind::kGbt}, {"none", ModelKind::kNone}},
                          "cost model");
-  enum_option<GbtObjective>(*verb, "--objective", options->objective,
+  enum_option<GbtObjective>(*verb, "--objective", options->settings.objective,
                             {{"rank", GbtObjective::kRank}, {"regression", GbtObjective::kRegression}},
                             "what the model learns");
-  enum_option<StrategyKind>(*verb, "--strategy", options->strategy,
-                            {{"annealing", StrategyKind::kAnnealing},
-                             {"random", StrategyKind::kRandom},
-                             {"grid", StrategyKind::kGrid},
-                             {"genetic", StrategyKind::kGenetic}},
+  enum_option<TuneStrategy>(*verb, "--strategy", options->settings.strategy,
+                            {{"annealing", TuneStrategy::kAnnealing},
+                             {"random", TuneStrategy::kRandom},
+                             {"grid", TuneStrategy::kGrid},
+                             {"genetic", TuneStrategy::kGenetic}},
                             "search; annealing walks over the model");
-  seconds_option(*verb, "--build-timeout", options->measuring.build_timeout, "time to build one config");
-  seconds_option(*verb, "--run-timeout", options->measuring.run_timeout, "time to check and time one config");
-  seconds_option(*verb, "--min-seconds", options->measuring.min_seconds, "total time of a config's repetitions");
-  verb->add_flag("--flush", options->measuring.flush, "operands are in no cache when a repetition starts");
+  seconds_option(*verb, "--build-timeout", options->settings.measuring.build_timeout, "time to build one config");
+  seconds_option(*verb, "--run-timeout", options->settings.measuring.run_timeout, "time to check and time one config");
+  seconds_option(*verb, "--min-seconds", options->settings.measuring.min_seconds,
+                 "total time of a config's repetitions");
+  verb->add_flag("--flush", options->settings.measuring.flush, "operands are in no cache when a repetition starts");
   verb->add_flag("--json", options->json, "one JSON object on standard output");
-  verb->callback([options] { run(*options); });
+  verb->callback([options] {
+    // Annealing without a model is a random walk.
+    TuneStrategy& strategy = options->settings.strategy;
+    if (options->model == ModelKind::kNone && strategy == TuneStrategy::kAnnealing) strategy = TuneStrategy::kRandom;
+    run(*options);
+  });
 }
 
 }  // namespace tensmith::cli

@@ -53,7 +53,7 @@ std::vector<NamedWorkload> resolve(const WorkloadOptions& options) {
     for (const std::string& extent : options.extents) expression.extents.push_back(parse_named_extent(extent));
     Workload workload{expression};
     definition(workload);  // what is wrong with it is told here, before anything starts
-    out.push_back({options.expression, {{}, options.expression, options.shapes, options.extents}, workload});
+    out.push_back({options.expression, workload});
     return out;
   }
   if (!options.shapes.empty() || !options.extents.empty()) {
@@ -65,8 +65,7 @@ std::vector<NamedWorkload> resolve(const WorkloadOptions& options) {
   for (const std::string& name : options.names) {
     const std::vector<Workload> workloads = parse_workloads(name);
     for (const Workload& workload : workloads) {
-      std::string text = to_string(workload);
-      out.push_back({workloads.size() == 1 ? name : text, {text, {}, {}, {}}, workload});
+      out.push_back({name, workload});
     }
     if (workloads.size() > 1) {
       const size_t first = out.size() - workloads.size();
@@ -75,19 +74,6 @@ std::vector<NamedWorkload> resolve(const WorkloadOptions& options) {
     }
   }
   return out;
-}
-
-TaskAndProgram make_task_and_program(const WorkloadSpec& spec, const std::string& target, int threads) {
-  Workload workload;
-  if (spec.expression.empty()) {
-    workload = parse_workload(spec.text);
-  } else {
-    FreeExpression expression{spec.expression, {}, {}};
-    for (const std::string& shape : spec.shapes) expression.shapes.push_back(parse_named_shape(shape));
-    for (const std::string& extent : spec.extents) expression.extents.push_back(parse_named_extent(extent));
-    workload.op = expression;
-  }
-  return {make_task(workload, parse_target(target), threads), definition(workload)};
 }
 
 int thread_count(const WorkloadOptions& options) {
@@ -101,22 +87,6 @@ std::vector<int> operator_cpus(int threads) {
 }
 
 DataType output_type(const Program& program) { return program.outputs.front()->buffer->type; }
-
-void require_memory(const Program& program) {
-  constexpr double kGib = 1 << 30;
-  double bytes = 0;  // a sum of sizes that each fit 64 bits
-  for (const std::vector<Tensor>* operands : {&program.inputs, &program.outputs}) {
-    for (const Tensor& tensor : *operands) {
-      const Buffer buffer = tensor->buffer;
-      bytes += static_cast<double>(buffer_size(buffer)) * buffer->type.element_bytes();
-    }
-  }
-  const auto memory = static_cast<double>(physical_memory_bytes());
-  if (memory > 0 && bytes > memory) {
-    throw WorkError(fmt::format("the operands need {:.1f} GiB, this machine has {:.1f}", bytes / kGib, memory / kGib),
-                    "make the shape smaller");
-  }
-}
 
 ChosenConfig choose_config(const Task& task, const Database* database, const std::string& which, bool flushed) {
   using Source = ChosenConfig::Source;

@@ -32,15 +32,11 @@ struct WorkloadOptions {
 /// A workload that was asked for.
 struct NamedWorkload {
   std::string name;  ///< as it was written, for tables
-  WorkloadSpec spec;
   Workload workload;
 };
 
 /// Throws UserError when none is named, or both names and an expression are given.
 std::vector<NamedWorkload> resolve(const WorkloadOptions& options);
-
-/// The workload's task and definition. The target is its text; threads at least 1.
-TaskAndProgram make_task_and_program(const WorkloadSpec& spec, const std::string& target, int threads);
 
 int thread_count(const WorkloadOptions& options);
 
@@ -49,9 +45,6 @@ std::vector<int> operator_cpus(int threads);
 
 /// The element type of the (first) output.
 DataType output_type(const Program& program);
-
-/// Throws WorkError when the operands alone are larger than the machine's memory: told before anything is allocated.
-void require_memory(const Program& program);
 
 /// `which`: best (the default when there is no database), default or an index. The note tells when --threads is what
 /// keeps records from being found.

@@ -304,6 +304,26 @@ std::string text_of(const Matmul& m) {
 
 std::string text_of(const FreeExpression& f) { return canonical_expression(f.text, f.shapes, f.extents); }
 
+/// The opposite, for this and other spellings of the definitions.
+FreeExpression parse_expression(std::string_view whole, std::string_view text) {
+  const size_t end = text.rfind(';');
+  if (end == std::string_view::npos) {
+    fail(whole, text, "no ';' stands between the definitions and the shapes",
+         "for example expr:C[y,x] = sum(k: A[k,y]*B[k,x]); A=4x4:float32 B=4x4:float32");
+  }
+  FreeExpression expression{std::string(text.substr(0, end)), {}, {}};
+  for (std::string_view part : split_string(text.substr(end + 1), ' ')) {
+    if (part.empty()) continue;
+    const std::string_view value = part.substr(std::min(part.find('=') + 1, part.size()));
+    if (value.find_first_of("x:") != std::string_view::npos) {
+      expression.shapes.push_back(parse_named_shape(part));
+    } else {
+      expression.extents.push_back(parse_named_extent(part));
+    }
+  }
+  return expression;
+}
+
 double count_flops(Expr e) {
   double count = 0;
   walk(e, [&](Expr x) {
@@ -366,8 +386,12 @@ int64_t reduction_length(const Workload& workload) {
   }
   Arena arena;
   ArenaScope scope(arena);
+  return reduction_length(definition(workload));
+}
+
+int64_t reduction_length(const Program& program) {
   int64_t longest = 1;
-  for (const Tensor& stage : definition(workload).stages) {
+  for (const Tensor& stage : program.stages) {
     int64_t terms = 1;
     for (const ReduceAxis& axis : stage->reduce) {
       terms *= axis.extent;
@@ -415,6 +439,13 @@ std::vector<Workload> parse_workloads(std::string_view text) {
     override_fields(text, fields, true, workload);
     return {workload};
   }
+  if (name == "expr") {
+    Workload workload{parse_expression(text, fields)};
+    Arena arena;
+    ArenaScope scope(arena);
+    definition(workload);  // what is wrong with it is told here
+    return {workload};
+  }
   if (name == "matmul") {
     Workload workload{Matmul{}};
     override_fields(text, fields, true, workload);
@@ -430,8 +461,9 @@ std::vector<Workload> parse_workloads(std::string_view text) {
   }
   if (found.empty()) {
     fail(text, text, fmt::format("unknown operator or alias '{}'", name),
-         fmt::format("operators are conv2d and matmul; aliases are {}; an index expression is given by --expr",
-                     fmt::join(workload_aliases(), ", ")));
+         fmt::format(
+             "operators are conv2d and matmul; aliases are {}; an index expression is given by --expr, or expr:...",
+             fmt::join(workload_aliases(), ", ")));
   }
   return found;
 }

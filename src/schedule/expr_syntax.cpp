@@ -23,7 +23,10 @@ void fail_at(std::string_view text, size_t position, const std::string& message,
 
 namespace {
 
-constexpr int kMaxDepth = 200;
+/// Of a parsed expression, whose passes recurse.
+constexpr int kMaxHeight = 400;
+/// Of the parser's own recursion: to_text puts parentheses around each operator, and its text parses again.
+constexpr int kMaxDepth = 4 * kMaxHeight + 8;
 
 /// Binding strength of binary operators, weakest first.
 int precedence(std::string_view op) {
@@ -89,8 +92,8 @@ class Parser {
       advance();
       Node right = expression(p + 1);
       Node both{NodeKind::kBinary, position, op, {}, {}, {}};
-      both.children.push_back(std::move(left));
-      both.children.push_back(std::move(right));
+      adopt(both, std::move(left));
+      adopt(both, std::move(right));
       left = std::move(both);
     }
   }
@@ -101,7 +104,7 @@ class Parser {
       Node node{NodeKind::kUnary, start_, token_, {}, {}, {}};
       const int strength = token_ == "not" ? precedence("==") : precedence("*");
       advance();
-      node.children.push_back(token_ == "-" || token_ == "not" ? unary() : expression(strength + (node.text == "-")));
+      adopt(node, token_ == "-" || token_ == "not" ? unary() : expression(strength + (node.text == "-")));
       return node;
     }
     return primary();
@@ -157,7 +160,7 @@ class Parser {
 
   void arguments(Node& node, std::string_view close) {
     while (token_ != close) {
-      node.children.push_back(expression(1));
+      adopt(node, expression(1));
       if (token_ != close) {
         expect(",", fmt::format("or '{}'", close));
       }
@@ -223,12 +226,20 @@ class Parser {
     }
   }
 
+  void adopt(Node& parent, Node child) {
+    parent.height = std::max(parent.height, child.height + 1);
+    parent.children.push_back(std::move(child));
+    if (parent.height > kMaxHeight) too_deep();
+  }
+
+  [[noreturn]] void too_deep() const {
+    fail_at(text_, start_, fmt::format("nested more than {} levels deep", kMaxHeight),
+            "split the expression into several definitions");
+  }
+
   struct DepthGuard {
     explicit DepthGuard(Parser& parser) : parser(parser) {
-      if (++parser.depth_ > kMaxDepth) {
-        fail_at(parser.text_, parser.start_, fmt::format("nested more than {} levels deep", kMaxDepth),
-                "split the expression into several definitions");
-      }
+      if (++parser.depth_ > kMaxDepth) parser.too_deep();
     }
     ~DepthGuard() { --parser.depth_; }
     Parser& parser;

@@ -17,6 +17,7 @@ struct Node {
   std::vector<std::string> names;  ///< reduction indices
   std::vector<size_t> name_positions;
   std::vector<Node> children;
+  int height = 0;  ///< longest way down
 };
 
 /// `name[indices] = value`.

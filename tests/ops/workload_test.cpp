@@ -29,6 +29,20 @@ TEST(Workload, CanonicalTextRoundTrips) {
             "float32,epilogue=none");
 }
 
+TEST(Workload, ExpressionsAreWorkloadsToo) {
+  const Workload workload{FreeExpression{"C[y,x] = sum(k: A[k,y]*B[k,x]) + P[y+x]",
+                                         {parse_named_shape("A=5x3"), parse_named_shape("B=5x4"), {"P", {9}, kFloat32}},
+                                         {parse_named_extent("y=3")}}};
+  const std::string text = to_string(workload);
+  EXPECT_EQ(to_string(parse_workload(text)), text);
+  EXPECT_EQ(definition(parse_workload(text)).inputs.size(), 3u);
+  EXPECT_EQ(to_string(parse_workload("expr: C[y] = A[y] + 1; A=4:float64")), "expr:C[y]=(A[y] + 1); A=4:float64");
+  for (const char* bad :
+       {"expr:", "expr:C[y] = A[y] A=4:float32", "expr:C[y] = A[y];", "expr:C[y] = A[y]; A", "expr:C[y] = A[y]; A=4"}) {
+    EXPECT_THROW(parse_workload(bad), UserError) << bad;
+  }
+}
+
 TEST(Workload, AliasesAreTableOneOfThePaper) {
   const std::vector<Workload> layers = parse_workloads("resnet18");
   ASSERT_EQ(layers.size(), 12u);
@@ -52,7 +66,7 @@ TEST(Workload, MistakesAreToldWithTheirPlace) {
           "aliases are resnet18, resnet18.C1, resnet18.C2, resnet18.C3, resnet18.C4, resnet18.C5, resnet18.C6, "
           "resnet18.C7, "
           "resnet18.C8, resnet18.C9, resnet18.C10, resnet18.C11, resnet18.C12, matmul-256, matmul-512, matmul-1024, "
-          "matmul-2048; an index expression is given by --expr)"));
+          "matmul-2048; an index expression is given by --expr, or expr:...)"));
   EXPECT_NE(error_of("conv2d:c=64,q=3").find("at position 13: 'q' is no field of conv2d"), std::string::npos);
   EXPECT_NE(error_of("conv2d:c=64,c=3").find("at position 13: field 'c' is given twice"), std::string::npos);
   EXPECT_NE(error_of("conv2d:c=six").find("'six' of field 'c' is no 64-bit integer"), std::string::npos);

@@ -134,6 +134,20 @@ TEST(ExprParser, DeepNestingIsAnErrorAndNoCrash) {
   EXPECT_THROW(parse_program(text, shapes({"A=4"})), UserError);
 }
 
+TEST(ExprParser, WhateverParsesHasACanonicalTextThatParses) {
+  const auto s = shapes({"A=4"});
+  const auto chain = [](int operators) {
+    std::string text = "C[y] = A[y]";
+    for (int i = 0; i < operators; ++i) text += i % 2 == 0 ? " + A[y]" : " * -A[y]";
+    return text;
+  };
+  for (int operators : {1, 10, 700}) {
+    const std::string canonical = canonical_expression(chain(operators), s, {});
+    EXPECT_EQ(canonical_expression(canonical.substr(5, canonical.rfind(';') - 5), s, {}), canonical) << operators;
+  }
+  EXPECT_THROW(parse_program(chain(1000), s), UserError);
+}
+
 TEST(ExprParser, CanonicalTextIgnoresWhiteSpace) {
   const auto s = shapes({"A=5x3", "B=5x4"});
   EXPECT_EQ(canonical_expression("C[y,x]=sum(k:A[k,y]*B[k,x])", s, {}),

@@ -81,13 +81,16 @@ double flop_count(const Workload& workload);
 
 /// Terms summed into one output element (the reduction length of the longest reduction); decides the tolerance.
 int64_t reduction_length(const Workload& workload);
+int64_t reduction_length(const Program& program);
 
 /// Why there is nothing to schedule, or none when there is: "the output is empty", "the reduction is empty" (its sum is
 /// 0 everywhere), "an input is empty" (the output is padding alone).
 std::optional<std::string> nothing_to_schedule(const Workload& workload);
 
 /// One workload from text: `conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1`, `matmul:m=64,n=64,k=64,ta=1`, `resnet18.C6`,
-/// `resnet18.C6:layout=nchw,epilogue=bias+relu`, `matmul-1024`. Throws UserError with the text and position of what is
+/// `resnet18.C6:layout=nchw,epilogue=bias+relu`, `matmul-1024`, or `expr:` with definitions as parse_program reads them,
+/// each ended by `;`, and then shapes and extents: `expr:C[y,x] = sum(k: A[k,y]*B[k,x]); A=4x4:float32 B=4x4:float32`
+/// (there a shape has its type or several dimensions; `y=3` is an extent). Throws UserError with the text and position of what is
 /// wrong: unknown operator, alias or field; a field given twice; a conv2d without c, h, w, k, r or s, or a matmul
 /// without m, n or k, unless an alias gives them; a value that is no number or not allowed; a conv2d with zero or
 /// negative c, k, r, s, stride or dilation, or whose padded input is smaller than its kernel; sizes beyond int64.

@@ -29,7 +29,7 @@ proto::BuildReply reply_to(const proto::BuildRequest& request, const TaskAndProg
 int run_builder(const TaskFactory& factory, const BuildFunction& build) {
   // One workload is built again and again: its task is made for the first request.
   struct Made {
-    WorkloadSpec spec;
+    std::string workload;
     std::string target;
     int threads;
     TaskAndProgram made;
@@ -39,10 +39,11 @@ int run_builder(const TaskFactory& factory, const BuildFunction& build) {
   while (receive_message(kWorkerSocketFd, request) == ReadResult::kDone) {
     proto::BuildReply reply;
     try {
-      const WorkloadSpec spec = from_proto(request.workload());
-      if (!current || current->spec != spec || current->target != request.target() ||
+      const std::string& workload = request.workload();
+      if (!current || current->workload != workload || current->target != request.target() ||
           current->threads != request.threads()) {
-        current = Made{spec, request.target(), request.threads(), factory(spec, request.target(), request.threads())};
+        current =
+            Made{workload, request.target(), request.threads(), factory(workload, request.target(), request.threads())};
       }
       reply = reply_to(request, current->made, build);
     } catch (const std::exception& e) {

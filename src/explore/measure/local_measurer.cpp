@@ -50,6 +50,23 @@ struct BuildResult {
   std::optional<TrialResult> failure;
 };
 
+/// Throws WorkError when the operands alone are larger than the machine's memory: told before anything is allocated.
+void require_memory(const Program& program) {
+  constexpr double kGib = 1 << 30;
+  double bytes = 0;  // a sum of sizes that each fit 64 bits
+  for (const std::vector<Tensor>* operands : {&program.inputs, &program.outputs}) {
+    for (const Tensor& tensor : *operands) {
+      const Buffer buffer = tensor->buffer;
+      bytes += static_cast<double>(buffer_size(buffer)) * buffer->type.element_bytes();
+    }
+  }
+  const auto memory = static_cast<double>(physical_memory_bytes());
+  if (memory > 0 && bytes > memory) {
+    throw WorkError(fmt::format("the operands need {:.1f} GiB, this machine has {:.1f}", bytes / kGib, memory / kGib),
+                    "make the shape smaller");
+  }
+}
+
 /// One config of a comparison.
 struct Contender {
   RunnerModule module;
@@ -61,7 +78,6 @@ struct Contender {
 
 struct LocalMeasurer::Impl {
   const Task& task;
-  WorkloadSpec spec;
   LocalMeasurerOptions options;
   WorkloadData data;
   std::string target_text;
@@ -73,8 +89,8 @@ struct LocalMeasurer::Impl {
   std::map<uint64_t, BuiltModule> cache;  ///< of configs compared or opened
   double best_seconds = 0;                ///< fastest call seen, for kSlowFactor
 
-  Impl(const Task& t, const Program& program, const WorkloadSpec& s, int64_t terms, const LocalMeasurerOptions& o)
-      : task(t), spec(s), options(o), data(program, terms, o.seed), target_text(to_string(t.target)) {
+  Impl(const Task& t, const Program& program, int64_t terms, const LocalMeasurerOptions& o)
+      : task(t), options(o), data(program, terms, o.seed), target_text(to_string(t.target)) {
     // By this name a child is the same program even when its file was replaced meanwhile.
     if (options.worker_program.empty()) options.worker_program = "/proc/self/exe";
     assign_cpus();
@@ -207,7 +223,7 @@ struct LocalMeasurer::Impl {
       builder.process.emplace(options.worker_program, WorkerRole::kBuilder, -1, builder_cpus);
     }
     proto::BuildRequest request;
-    *request.mutable_workload() = to_proto(spec);
+    request.set_workload(task.workload);
     request.set_target(target_text);
     request.set_threads(task.threads);
     request.mutable_choices()->Assign(config.choices.begin(), config.choices.end());
@@ -377,9 +393,14 @@ class RunnerSession : public LocalMeasurer::Session {
 
 }  // namespace
 
-LocalMeasurer::LocalMeasurer(const Task& task, const Program& program, const WorkloadSpec& spec, int64_t terms,
-                             const LocalMeasurerOptions& options)
-    : impl_(std::make_unique<Impl>(task, program, spec, terms, options)) {}
+LocalMeasurer::LocalMeasurer(const Task& task, const Program& program, int64_t terms,
+                             const LocalMeasurerOptions& options) {
+  if (is_worker_process()) {
+    throw UserError("a worker process of a measuring program measures itself", std::string(kMainHint));
+  }
+  require_memory(program);
+  impl_ = std::make_unique<Impl>(task, program, terms, options);
+}
 
 LocalMeasurer::~LocalMeasurer() = default;
 

@@ -14,22 +14,6 @@ ModuleArgument argument_of(const proto::Argument& argument) {
 
 }  // namespace
 
-proto::WorkloadSpec to_proto(const WorkloadSpec& spec) {
-  proto::WorkloadSpec out;
-  out.set_text(spec.text);
-  out.set_expression(spec.expression);
-  out.mutable_shapes()->Assign(spec.shapes.begin(), spec.shapes.end());
-  out.mutable_extents()->Assign(spec.extents.begin(), spec.extents.end());
-  return out;
-}
-
-WorkloadSpec from_proto(const proto::WorkloadSpec& spec) {
-  return {spec.text(),
-          spec.expression(),
-          {spec.shapes().begin(), spec.shapes().end()},
-          {spec.extents().begin(), spec.extents().end()}};
-}
-
 proto::Module to_proto(const BuiltModule& module) {
   proto::Module out;
   out.set_object(module.object);

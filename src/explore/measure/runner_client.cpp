@@ -53,8 +53,7 @@ void RunnerClient::start() {
     const std::string how = exchange == Exchange::kEnded ? process_->end().describe()
                                                          : fmt::format("does not answer within {} s", kStartSeconds);
     process_.reset();
-    throw DeviceError(fmt::format("the runner process does not start: it {}", how),
-                      fmt::format("check that '{}' is the tensmith program", options_.worker_program));
+    throw DeviceError(fmt::format("the runner process does not start: it {}", how), std::string(kMainHint));
   }
   if (reply.status() != proto::RunnerReply::OK) {
     process_.reset();

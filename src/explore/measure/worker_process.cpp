@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -31,7 +32,7 @@ Subprocess start(const std::string& program, WorkerRole role, int socket, int da
     options.fds.push_back({data_fd, kWorkerDataFd});
   }
   // The operator's own count decides; a library's pool must not add threads of its own.
-  options.environment = {"OMP_NUM_THREADS=1"};
+  options.environment = {"OMP_NUM_THREADS=1", fmt::format("{}=1", kWorkerVariable)};
   options.die_with_parent = true;
   try {
     return Subprocess::spawn(options);
@@ -41,6 +42,8 @@ Subprocess start(const std::string& program, WorkerRole role, int socket, int da
 }
 
 }  // namespace
+
+bool is_worker_process() { return std::getenv(kWorkerVariable) != nullptr; }
 
 bool WorkerEnd::lost() const {
   // What only others send: a program that goes wrong dies of other signals.

@@ -44,7 +44,7 @@ Program increment() {
   return make_program({&out, 1}, std::vector<Tensor>{in});
 }
 
-TaskAndProgram faulty_task(const WorkloadSpec&, const std::string& target, int threads) {
+TaskAndProgram faulty_task(const std::string&, const std::string& target, int threads) {
   TaskAndProgram made{{}, increment()};
   made.task.workload = "faulty";
   made.task.target = parse_target(target);
@@ -109,8 +109,7 @@ LocalMeasurerOptions quick() {
 
 class FaultyMeasurer : public ::testing::Test {
  protected:
-  FaultyMeasurer()
-      : made_(faulty_task({}, "llvm", 1)), measurer_(made_.task, made_.program, {"faulty", {}, {}, {}}, 1, quick()) {}
+  FaultyMeasurer() : made_(faulty_task({}, "llvm", 1)), measurer_(made_.task, made_.program, 1, quick()) {}
 
   std::map<uint16_t, TrialResult> measure(std::vector<uint16_t> faults) {
     std::vector<Config> configs;
@@ -219,7 +218,7 @@ TEST(LocalMeasurer, AFastOperatorIsTimedOftenButStoredBriefly) {
   const TaskAndProgram made = faulty_task({}, "llvm", 1);
   LocalMeasurerOptions options = quick();
   options.min_seconds = 0.02;
-  LocalMeasurer measurer(made.task, made.program, {"faulty", {}, {}, {}}, 1, options);
+  LocalMeasurer measurer(made.task, made.program, 1, options);
   const std::vector<Config> configs{{{kNone}}, {{kLonger}}};
   std::map<size_t, TrialResult> results;
   measurer.measure(
@@ -239,7 +238,7 @@ TEST(LocalMeasurer, RealConfigsAreMeasuredAndRight) {
   for (int threads : {1, 2}) {
     const Task task = make_task(workload, parse_target("llvm"), threads);
     const Program program = definition(workload);
-    LocalMeasurer measurer(task, program, {to_string(workload), {}, {}, {}}, reduction_length(workload), quick());
+    LocalMeasurer measurer(task, program, reduction_length(workload), quick());
     std::vector<Config> configs{task.default_config};
     for (uint64_t i = 0; configs.size() < 8; i += task.space.size() / 37) {
       if (task.space.valid(task.space.at(i % task.space.size())))
@@ -262,16 +261,16 @@ TEST(LocalMeasurer, AProgramThatIsNoWorkerIsTold) {
   LocalMeasurerOptions options = quick();
   options.worker_program = "/bin/false";
   try {
-    const LocalMeasurer measurer(made.task, made.program, {"faulty", {}, {}, {}}, 1, options);
+    const LocalMeasurer measurer(made.task, made.program, 1, options);
     FAIL() << "no error";
   } catch (const DeviceError& e) {
     EXPECT_NE(std::string(e.what()).find("the runner process does not start"), std::string::npos) << e.what();
   }
 }
 
-TaskAndProgram task_of(const WorkloadSpec& spec, const std::string& target, int threads) {
-  if (spec.text == "faulty") return faulty_task(spec, target, threads);
-  const Workload workload = parse_workload(spec.text);
+TaskAndProgram task_of(const std::string& workload_text, const std::string& target, int threads) {
+  if (workload_text == "faulty") return faulty_task(workload_text, target, threads);
+  const Workload workload = parse_workload(workload_text);
   return {make_task(workload, parse_target(target), threads), definition(workload)};
 }
 

@@ -42,20 +42,11 @@ struct BuildOutcome {
 /// Schedules, lowers and compiles one config. Never throws for what a config can cause.
 BuildOutcome build_module(const Task& task, const Config& config, const Program& program);
 
-/// A workload as text, or as a free expression: what a worker process makes its task from.
-struct WorkloadSpec {
-  std::string text;
-  std::string expression;
-  std::vector<std::string> shapes;
-  std::vector<std::string> extents;
-  bool operator==(const WorkloadSpec&) const = default;
-};
-
-/// Task and definition of a workload, made again in a worker process.
+/// Task and definition of a workload, made again in a worker process from Task::workload.
 struct TaskAndProgram {
   Task task;
   Program program;
 };
-using TaskFactory = std::function<TaskAndProgram(const WorkloadSpec&, const std::string& target, int threads)>;
+using TaskFactory = std::function<TaskAndProgram(const std::string& workload, const std::string& target, int threads)>;
 
 }  // namespace tensmith

@@ -28,9 +28,11 @@ struct LocalMeasurerOptions {
 /// comparison a config that fails is dropped; when it took the runner with it, the others start over in a new one.
 class LocalMeasurer : public Measurer {
  public:
-  /// Computes the inputs and expected outputs. Throws WorkError (memory) or DeviceError (a worker cannot be started).
-  LocalMeasurer(const Task& task, const Program& program, const WorkloadSpec& spec, int64_t terms,
-                const LocalMeasurerOptions& options);
+  /// Computes the inputs and expected outputs of `program`, the task's definition, whose outputs are sums of `terms`
+  /// terms. Throws WorkError when the operands alone are larger than the machine's memory or there is none left for
+  /// them, DeviceError when a worker cannot be started, and UserError in a process that is itself a worker: its main
+  /// does not begin as it should (worker.h).
+  LocalMeasurer(const Task& task, const Program& program, int64_t terms, const LocalMeasurerOptions& options);
   ~LocalMeasurer() override;
 
   void measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) override;

@@ -6,12 +6,18 @@
 
 namespace tensmith {
 
-/// Roles of a worker process. The program that measures starts itself again as `PROGRAM worker builder|runner`, with
-/// the descriptors below open; see LocalMeasurer.
+/// Roles of a worker process. The program that measures starts itself again as `PROGRAM worker builder|runner CPUS`,
+/// with the variable and the descriptors below; its main hands over to run_builder or run_runner then, for which
+/// operator/worker_main.h has one call.
 enum class WorkerRole { kBuilder, kRunner };
 
+/// Set in the environment of a worker process.
+inline constexpr const char* kWorkerVariable = "TENSMITH_WORKER";
 inline constexpr int kWorkerSocketFd = 3;  ///< requests and replies
 inline constexpr int kWorkerDataFd = 4;    ///< runner: inputs and expected outputs, shared memory
+
+/// Whether this process was started as a worker.
+bool is_worker_process();
 
 /// How a builder turns a config into a module; build_module unless a test wants a program with a fault.
 using BuildFunction = std::function<BuildOutcome(const Task&, const Config&, const Program&)>;
