@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "codegen/c_expr.h"
 #include "codegen/c_names.h"
@@ -29,16 +31,112 @@ std::string example_value(DataType type, std::string_view i) {
 
 }  // namespace
 
-std::string c_example(const Function& function, std::string_view header, bool supported_entry,
-                      std::string_view comment) {
-  const std::string_view f = function.name;
-  CNames names(f);
-  const std::string i = names.fresh("i");
-  const bool runtime = uses_runtime(function);
-  std::string out = comment.empty() ? "" : c_comment(comment) + "\n";
-  out += fmt::format("/* Calls {}. Build with:\n *   cc -std=c11 THIS.c OBJECT.o{} -lm\n */\n", f,
-                     runtime ? " -ltensmith_runtime -lpthread" : "");
-  out += fmt::format("#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n#include \"{}\"\n\n", header);
+namespace {
+
+/// What compiles and links the example, from the directory of the files.
+std::string build_line(const CExampleOptions& options, bool runtime) {
+  const char* of_runtime = "PATH/libtensmith_runtime.a -lpthread ";
+  std::string line = fmt::format("cc -std=c11 {0}_example.c {0}.{1} {2}-lm -o {0}_example", options.files,
+                                 options.object ? "o" : "c", runtime ? of_runtime : "");
+  if (runtime && !options.object) line += " -IPATH/include";
+  return line;
+}
+
+class ExampleWriter {
+ public:
+  explicit ExampleWriter(std::span<const Function> functions)
+      : functions_(functions), names_(functions.front().name), i_(names_.fresh("i")), status_(names_.fresh("status")) {}
+
+  std::string main_function(bool supported_entry) {
+    const Function& main = functions_.front();
+    w_.open("int main(void)");
+    if (supported_entry) {
+      w_.open(fmt::format("if (!{}_supported())", main.name));
+      w_.line(fmt::format("fprintf(stderr, \"this CPU lacks instructions that {} was compiled for\\n\");", main.name));
+      w_.line("return 1;");
+      w_.close();
+    }
+    std::vector<const Function*> calls;
+    for (Buffer b : main.inputs) {
+      const Function* const pack = pack_of(b);
+      if (pack != nullptr) {
+        for (Buffer plain : pack->inputs) add(plain, true);
+        calls.push_back(pack);
+      }
+      add(b, pack == nullptr);
+    }
+    for (Buffer b : main.outputs) add(b, false);
+    w_.line(fmt::format("int {};", status_));
+    if (!calls.empty()) w_.line("/* Once: what is packed serves all calls. */");
+    for (const Function* pack : calls) call(*pack);
+    call(main);
+    for (Buffer b : main.outputs) {
+      const std::string& name = variable(b);
+      const std::string sum = names_.fresh("sum_" + name);
+      w_.line(fmt::format("double {} = 0.0;", sum));
+      w_.line(fmt::format("for (size_t {0} = 0; {0} < {1}; ++{0}) {2} += (double){3}[{0}];", i_, buffer_size(b), sum,
+                          name));
+      w_.line(fmt::format("printf(\"sum of {} = %.9g\\n\", {});", b->name, sum));
+    }
+    for (const auto& [operand, name] : by_name_) w_.line(fmt::format("free({});", name));
+    w_.line("return 0;");
+    w_.close();
+    return w_.take();
+  }
+
+ private:
+  /// The function that makes this operand from a plain one.
+  const Function* pack_of(Buffer operand) const {
+    for (const Function& f : functions_.subspan(1)) {
+      if (f.outputs.size() == 1 && f.outputs[0]->name == operand->name) return &f;
+    }
+    return nullptr;
+  }
+
+  const std::string& variable(Buffer b) const { return by_name_.at(std::string(b->name)); }
+
+  void add(Buffer b, bool fill) {
+    const auto [at, is_new] = by_name_.try_emplace(std::string(b->name), names_.of(b));
+    if (!is_new) return;
+    const std::string& name = at->second;
+    const int64_t size = buffer_size(b);
+    w_.line(fmt::format("{0}* {1} = ts_make_buffer({2} * sizeof({0}));", c_memory_type(b->type), name, size));
+    if (fill) {
+      w_.line(fmt::format("for (size_t {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3};", i_, size, name,
+                          example_value(b->type, i_)));
+    }
+  }
+
+  void call(const Function& f) {
+    std::vector<std::string> args;
+    for (Buffer b : f.inputs) args.push_back(variable(b));
+    for (Buffer b : f.outputs) args.push_back(variable(b));
+    w_.line(fmt::format("{} = {}({});", status_, f.name, fmt::join(args, ", ")));
+    w_.open(fmt::format("if ({} != 0)", status_));
+    w_.line(fmt::format("fprintf(stderr, \"{} failed with status %d\\n\", {});", f.name, status_));
+    w_.line("return 1;");
+    w_.close();
+  }
+
+  std::span<const Function> functions_;
+  CNames names_;
+  std::string i_;
+  std::string status_;
+  CWriter w_;
+  /// Variables by the names of operands, which tell that the functions mean the same one.
+  std::map<std::string, std::string> by_name_;
+};
+
+}  // namespace
+
+std::string c_example(std::span<const Function> functions, const CExampleOptions& options) {
+  TENSMITH_ICHECK(!functions.empty(), "the example needs a function");
+  const bool runtime = std::any_of(functions.begin(), functions.end(), uses_runtime);
+  std::string out = options.comment.empty() ? "" : c_comment(options.comment) + "\n";
+  out += fmt::format("/* Calls {}. Build it here with:\n *   {}\n */\n", functions.front().name,
+                     build_line(options, runtime));
+  out += fmt::format("#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n#include \"{}.h\"\n\n",
+                     options.files);
   out +=
       "/* Memory on the boundary that the operator expects. */\n"
       "static void* ts_make_buffer(size_t bytes) {\n"
@@ -49,44 +147,7 @@ std::string c_example(const Function& function, std::string_view header, bool su
       "  }\n"
       "  return memory;\n"
       "}\n\n";
-  CWriter w;
-  w.open("int main(void)");
-  if (supported_entry) {
-    w.open(fmt::format("if (!{}_supported())", f));
-    w.line(fmt::format("fprintf(stderr, \"this CPU lacks instructions that {} was compiled for\\n\");", f));
-    w.line("return 1;");
-    w.close();
-  }
-  std::vector<std::string> args;
-  const auto add = [&](Buffer b, bool fill) {
-    const std::string& name = names.of(b);
-    const int64_t size = buffer_size(b);
-    w.line(fmt::format("{0}* {1} = ts_make_buffer({2} * sizeof({0}));", c_memory_type(b->type), name, size));
-    if (fill)
-      w.line(fmt::format("for (size_t {0} = 0; {0} < {1}; ++{0}) {2}[{0}] = {3};", i, size, name,
-                         example_value(b->type, i)));
-    args.push_back(name);
-  };
-  for (Buffer b : function.inputs) add(b, true);
-  for (Buffer b : function.outputs) add(b, false);
-  const std::string status = names.fresh("status");
-  w.line(fmt::format("int {} = {}({});", status, f, fmt::join(args, ", ")));
-  w.open(fmt::format("if ({} != 0)", status));
-  w.line(fmt::format("fprintf(stderr, \"{} failed with status %d\\n\", {});", f, status));
-  w.line("return 1;");
-  w.close();
-  for (Buffer b : function.outputs) {
-    const std::string& name = names.of(b);
-    const std::string sum = names.fresh("sum_" + name);
-    w.line(fmt::format("double {} = 0.0;", sum));
-    w.line(
-        fmt::format("for (size_t {0} = 0; {0} < {1}; ++{0}) {2} += (double){3}[{0}];", i, buffer_size(b), sum, name));
-    w.line(fmt::format("printf(\"sum of {} = %.9g\\n\", {});", b->name, sum));
-  }
-  for (const std::string& name : args) w.line(fmt::format("free({});", name));
-  w.line("return 0;");
-  w.close();
-  return out + w.take();
+  return out + ExampleWriter(functions).main_function(options.supported_entry);
 }
 
 std::vector<std::filesystem::path> write_artifacts(const ArtifactRequest& request) {
@@ -95,7 +156,6 @@ std::vector<std::filesystem::path> write_artifacts(const ArtifactRequest& reques
                     "use letters, digits and '_', starting with a letter, and no keyword or name of the C library");
   }
   check_function_names(request.functions);
-  TENSMITH_ICHECK(request.main_function < request.functions.size(), "the example needs a function");
   make_directories(request.directory);
   std::vector<std::filesystem::path> written;
   const auto write = [&](std::string_view suffix, std::string_view text) {
@@ -113,8 +173,12 @@ std::vector<std::filesystem::path> write_artifacts(const ArtifactRequest& reques
   if (!request.assembly.empty()) write(".s", request.assembly);
   if (request.c_source) write(".c", c_source(request.functions, {request.comment}));
   if (request.example) {
-    const Function& main = request.functions[request.main_function];
-    write("_example.c", c_example(main, request.name + ".h", request.supported_entry, request.comment));
+    CExampleOptions options;
+    options.files = request.name;
+    options.object = !request.object.empty() || !request.c_source;
+    options.supported_entry = request.supported_entry;
+    options.comment = request.comment;
+    write("_example.c", c_example(request.functions, options));
   }
   return written;
 }

@@ -129,7 +129,11 @@ std::string CHelperSet::preamble() const {
   out += "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n";
   if (has(CHelper::kNarrow) || has(CHelper::kHalfToFloat) || has(CHelper::kBfloatToFloat))
     out += "#include <string.h>\n";
-  if (runtime_) out += "\n#include \"tensmith/runtime/runtime.h\"\n";
+  if (runtime_) {
+    out +=
+        "\n/* Of Tensmith: compile with -IPATH/include and link libtensmith_runtime.a and -lpthread. */\n"
+        "#include \"tensmith/runtime/runtime.h\"\n";
+  }
   for (size_t i = 0; i < kDefinitions.size(); ++i) {
     if (has(static_cast<CHelper>(i))) out += std::string("\n") + kDefinitions[i].text;
   }

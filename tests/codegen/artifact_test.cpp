@@ -92,9 +92,56 @@ TEST_F(Artifacts, Errors) {
 }
 
 TEST_F(Artifacts, ExampleAsksWhetherTheCpuCan) {
-  const std::string text = c_example(scale_, "scale.h", true);
-  EXPECT_NE(text.find("if (!scale_supported())"), std::string::npos);
-  EXPECT_EQ(c_example(scale_, "scale.h", false).find("supported"), std::string::npos);
+  CExampleOptions options{"scale"};
+  EXPECT_EQ(c_example({&scale_, 1}, options).find("supported"), std::string::npos);
+  options.supported_entry = true;
+  EXPECT_NE(c_example({&scale_, 1}, options).find("if (!scale_supported())"), std::string::npos);
+}
+
+TEST_F(Artifacts, TheExamplePacksWhatTheOperatorWantsPacked) {
+  const Function functions[] = {
+      parse_function("func op(A: float32[4] global, W_packed: float32[4] global, out C: float32[4] global):\n"
+                     "  for i in [0, 4):\n"
+                     "    C[i] = A[i]*W_packed[i]\n"),
+      parse_function("func op_pack_W(W: float32[4] global, out W_packed: float32[4] global):\n"
+                     "  for i in [0, 4):\n"
+                     "    W_packed[3 - i] = W[i]\n")};
+  ArtifactRequest request;
+  request.directory = directory_.path();
+  request.name = "op";
+  request.functions = functions;
+  request.c_source = true;
+  request.example = true;
+  write_artifacts(request);
+  // The line at its head, as a user would copy it.
+  const std::string text = read_file(directory_.path() / "op_example.c");
+  const size_t line = text.find(" *   cc ");
+  ASSERT_NE(line, std::string::npos) << text;
+  const std::string command = text.substr(line + 7, text.find('\n', line) - line - 7);
+  EXPECT_EQ(command, " -std=c11 op_example.c op.c -lm -o op_example");
+  const CapturedRun result = run({"/bin/sh", "-c",
+                                  "cd " + directory_.path().string() + " && " + TENSMITH_C_COMPILER + command +
+                                      " -Wall -Wextra -Werror && ./op_example"});
+  ASSERT_TRUE(result.status.success()) << result.err;
+  // A and W are -3 .. 0, and W is turned around: -3*0 + -2*-1 + -1*-2 + 0*-3.
+  EXPECT_EQ(result.out, "sum of C = 4\n");
+}
+
+TEST_F(Artifacts, TextsTellHowTheRuntimeIsFound) {
+  const Function parallel = parse_function(
+      "func par(A: float32[8] global, out C: float32[8] global):\n"
+      "  parallel i in [0, 8):\n"
+      "    C[i] = A[i]\n");
+  EXPECT_NE(c_example({&parallel, 1}, {"par"})
+                .find("cc -std=c11 par_example.c par.o PATH/libtensmith_runtime.a -lpthread -lm -o par_example\n"),
+            std::string::npos);
+  EXPECT_NE(c_example({&parallel, 1}, {"par", false})
+                .find("par.c PATH/libtensmith_runtime.a -lpthread -lm -o "
+                      "par_example -IPATH/include\n"),
+            std::string::npos);
+  EXPECT_NE(c_source({&parallel, 1}).find("compile with -IPATH/include and link libtensmith_runtime.a"),
+            std::string::npos);
+  EXPECT_EQ(c_source({&scale_, 1}).find("PATH"), std::string::npos);
 }
 
 TEST(OperatorSymbols, AreIdentifiersAndDiffer) {

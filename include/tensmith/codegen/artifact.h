@@ -16,9 +16,8 @@ namespace tensmith {
 struct ArtifactRequest {
   std::filesystem::path directory;  ///< made when it is missing
   std::string name;                 ///< of the files: NAME.o, NAME.h, NAME.ll, NAME.s, NAME.c, NAME_example.c
+  /// The operator, and then what packs its operands (LoweredModule).
   std::span<const Function> functions;
-  /// The function that the example calls; 0 is the first.
-  size_t main_function = 0;
 
   std::string_view object;
   std::string_view ll;
@@ -36,10 +35,17 @@ struct ArtifactRequest {
 /// that is no C identifier, WorkError when a file cannot be written.
 std::vector<std::filesystem::path> write_artifacts(const ArtifactRequest& request);
 
-/// A C program that fills inputs with numbers, calls the function and prints a sum of each output. `header` is the
-/// file to include. With `supported_entry` it first asks whether this CPU can run the code.
-std::string c_example(const Function& function, std::string_view header, bool supported_entry,
-                      std::string_view comment = {});
+struct CExampleOptions {
+  std::string_view files;        ///< NAME of the files that it goes with
+  bool object = true;            ///< they hold NAME.o; where not, NAME.c
+  bool supported_entry = false;  ///< it first asks whether this CPU can run the code
+  std::string_view comment;      ///< as in ArtifactRequest
+};
+
+/// A C program that fills plain inputs with numbers, packs what the operator wants packed, calls it and prints a sum of
+/// each output; how to build it stands at its head. `functions` are as in ArtifactRequest: one that writes an operand
+/// of the first function by name makes that operand.
+std::string c_example(std::span<const Function> functions, const CExampleOptions& options);
 
 /// A name for an operator's functions from a workload's text: "conv2d:c=64" gives "conv2d_c_64_" and a hash of the
 /// text, so that different operators can share a library. A text that is a C identifier already stays as it is.
