@@ -34,8 +34,11 @@ std::string internal_text(const char* file, int line, const std::string& message
 
 }  // namespace
 
-UserError::UserError(std::string message, std::string hint)
-    : std::runtime_error(one_line(message, hint)), message_(std::move(message)), hint_(std::move(hint)) {}
+UserError::UserError(std::string message, std::string hint, std::string excerpt)
+    : std::runtime_error(one_line(message, hint) + (excerpt.empty() ? "" : "\n" + excerpt)),
+      message_(std::move(message)),
+      hint_(std::move(hint)),
+      excerpt_(std::move(excerpt)) {}
 
 WorkError::WorkError(std::string message, std::string hint)
     : std::runtime_error(one_line(message, hint)), message_(std::move(message)), hint_(std::move(hint)) {}

@@ -25,6 +25,12 @@ TEST(Error, WhatIsOneLineHoweverTheMessageWasMade) {
   EXPECT_EQ(error.message(), "cannot split\n  axis y of 7\n");
 }
 
+TEST(Error, AnExcerptKeepsItsLines) {
+  const UserError error("line 1 column 3: no such\ntensor", "give it a shape", "  a+b\n    ^");
+  EXPECT_STREQ(error.what(), "line 1 column 3: no such tensor (hint: give it a shape)\n  a+b\n    ^");
+  EXPECT_EQ(error.excerpt(), "  a+b\n    ^");
+}
+
 TEST(Error, DeviceErrorIsWorkError) {
   try {
     throw DeviceError("the device is gone", "plug it in");

@@ -7,17 +7,20 @@
 namespace tensmith {
 
 /// A mistake of the caller: what is wrong, where, why, and what to do about it.
-/// The command line prints `what()` on one line and exits with 2.
+/// The command line prints `what()` and exits with 2.
 class UserError : public std::runtime_error {
  public:
-  /// `message` says what, where and why; `hint` (may be empty) says what to do.
-  explicit UserError(std::string message, std::string hint = {});
+  /// `message` says what, where and why; `hint` (may be empty) says what to do: what() is one line of both. `excerpt`
+  /// (may be empty) is the place itself, whose lines stay as they are and follow that line.
+  explicit UserError(std::string message, std::string hint = {}, std::string excerpt = {});
   const std::string& message() const { return message_; }
   const std::string& hint() const { return hint_; }
+  const std::string& excerpt() const { return excerpt_; }
 
  private:
   std::string message_;
   std::string hint_;
+  std::string excerpt_;
 };
 
 /// Work that could not be done although the request was sound (a full disk, a database that cannot be read,
