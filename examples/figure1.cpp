@@ -15,7 +15,7 @@ int main() {
   Tensor B = placeholder("B", {1024, 1024});
   Axis k = reduce_axis("k", 1024);
   Tensor C = compute("C", {1024, 1024}, [&](Axis y, Axis x) { return sum(A(k, y) * B(k, x), k); });
-  const Program program = make_program({&C, 1});
+  const Program program = make_program({C});
 
   Schedule s(program);
   auto [yo, xo, yi, xi] = s[C].tile(s[C].axis(0), s[C].axis(1), 8, 8);

@@ -35,6 +35,17 @@ void check_pointer(const OperandInfo& operand, const void* data) {
   }
 }
 
+void check_config(const Task& task, const Config& config) {
+  const std::span<const Knob> knobs = task.space.knobs();
+  bool fits = config.choices.size() == knobs.size();
+  for (size_t i = 0; fits && i < knobs.size(); ++i) fits = config.choices[i] < knobs[i].choices.size();
+  const std::optional<Invalid> invalid = fits ? task.space.check(config) : Invalid{"it is of another space"};
+  if (invalid) {
+    throw UserError(fmt::format("the config is not valid for {}: {}", task.workload, invalid->reason),
+                    "use one that was tuned for this workload, target and thread count");
+  }
+}
+
 void check_status(int status) {
   if (status != 0) {
     throw WorkError(fmt::format("the operator failed: {}", tensmith_status_text(status)));
@@ -67,14 +78,24 @@ LoadedModule load(const BuiltModule& module) {
 
 }  // namespace
 
-Operator::Operator(const Workload& workload, const Target& target, int threads, const Database* database) {
+Operator::Operator(const Workload& workload, const Target& target, int threads, const Database* database)
+    : Operator([&] {
+        const Task task = make_task(workload, target, threads);
+        return Operator(task, definition(workload), best_config(task, database));
+      }()) {}
+
+Operator::Operator(const Workload& workload, const Target& target, int threads, const Config& config)
+    : Operator([&] {
+        const Task task = make_task(workload, target, threads);
+        check_config(task, config);
+        return Operator(task, definition(workload), {config, ChosenConfig::Source::kIndex, {}});
+      }()) {}
+
+Operator::Operator(const Task& task, const Program& program, ChosenConfig config) {
   std::string why;
-  if (!runs_on_host(target, &why)) {
-    throw UserError(fmt::format("target '{}' does not run on this machine: {}", to_string(target), why));
+  if (!runs_on_host(task.target, &why)) {
+    throw UserError(fmt::format("target '{}' does not run on this machine: {}", to_string(task.target), why));
   }
-  const Task task = make_task(workload, target, threads);
-  const Program program = definition(workload);
-  ChosenConfig config = best_config(task, database);
   BuildOutcome built = build_module(task, config.config, program);
   if (!built.ok) {
     throw WorkError(fmt::format("{} cannot be compiled: {}", task.workload, built.error));
@@ -82,7 +103,7 @@ Operator::Operator(const Workload& workload, const Target& target, int threads, 
   LoadedModule code = load(built.module);
   const PackedEntry entry = code.packed_entry(built.module.function);
   impl_ = std::make_unique<Impl>(
-      Impl{{}, {}, std::move(config), std::move(built.module), std::move(code), entry, threads, {}, {}, {}, {}});
+      Impl{{}, {}, std::move(config), std::move(built.module), std::move(code), entry, task.threads, {}, {}, {}, {}});
   for (const Tensor& input : program.inputs) impl_->inputs.push_back(info_of(input->buffer));
   for (const Tensor& output : program.outputs) impl_->outputs.push_back(info_of(output->buffer));
   for (uint64_t bytes : impl_->module.packed_bytes) {

@@ -468,6 +468,8 @@ std::vector<Workload> parse_workloads(std::string_view text) {
   return found;
 }
 
+Workload workload_of(const Program& program) { return {to_expression(program)}; }
+
 std::vector<std::string> workload_aliases() {
   std::vector<std::string> names{"resnet18"};
   for (const Alias& alias : aliases()) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "schedule/expr_names.h"
 #include "schedule/expr_syntax.h"
 #include "tensmith/support/error.h"
 
@@ -26,35 +28,10 @@ std::optional<int64_t> parse_integer(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-bool is_name(std::string_view text) {
-  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
-         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
-
 /// A value under construction. A literal has no type of its own yet.
 struct Value {
   Expr expr;
   bool literal = false;
-};
-
-struct IntrinsicName {
-  std::string_view name;
-  Intrinsic intrinsic;
-};
-constexpr IntrinsicName kIntrinsics[] = {
-    {"exp", Intrinsic::kExp},     {"log", Intrinsic::kLog}, {"sqrt", Intrinsic::kSqrt},   {"tanh", Intrinsic::kTanh},
-    {"erf", Intrinsic::kErf},     {"abs", Intrinsic::kAbs}, {"floor", Intrinsic::kFloor}, {"ceil", Intrinsic::kCeil},
-    {"round", Intrinsic::kRound}, {"pow", Intrinsic::kPow}, {"fma", Intrinsic::kFma},
-};
-
-struct OperatorName {
-  std::string_view name;
-  BinaryOp op;
-};
-constexpr OperatorName kOperators[] = {
-    {"+", BinaryOp::kAdd}, {"-", BinaryOp::kSub},   {"*", BinaryOp::kMul}, {"/", BinaryOp::kDiv}, {"%", BinaryOp::kMod},
-    {"==", BinaryOp::kEq}, {"!=", BinaryOp::kNe},   {"<", BinaryOp::kLt},  {"<=", BinaryOp::kLe}, {">", BinaryOp::kGt},
-    {">=", BinaryOp::kGe}, {"and", BinaryOp::kAnd}, {"or", BinaryOp::kOr},
 };
 
 class Builder {
@@ -254,6 +231,10 @@ class Builder {
       case NodeKind::kNumber: return number(node);
       case NodeKind::kName: {
         const auto it = indices_.find(node.text);
+        if (it == indices_.end() && (node.text == "inf" || node.text == "nan")) {
+          using Limits = std::numeric_limits<double>;
+          return {make_float(kFloat64, node.text == "inf" ? Limits::infinity() : Limits::quiet_NaN()), true};
+        }
         if (it == indices_.end()) {
           fail_at(text_, node.position, fmt::format("unknown index '{}'", node.text),
                   "it must stand on the left side or in an enclosing reduction; tensors are written with [..]");
@@ -364,7 +345,14 @@ class Builder {
               "float32(x), and the reductions sum(k: ...), max(k: ...), min(k: ...)");
     }
     need_arguments(1);
-    return {make_cast(type, value(node.children[0]).expr)};
+    return cast(type, value(node.children[0]));
+  }
+
+  /// A number in a cast is a number of that type, where it has one.
+  static Value cast(DataType type, const Value& v) {
+    const std::optional<int64_t> integer = as_const_int(v.expr);
+    const bool fits = type.is_float() || (integer && is_const_int(make_int(type, *integer), *integer));
+    return {v.literal && fits ? convert_literal(v.expr, type) : make_cast(type, v.expr)};
   }
 
   Value intrinsic(const Node& node, Intrinsic intrinsic) {
@@ -459,12 +447,18 @@ class Builder {
 
 }  // namespace
 
+bool is_expression_name(std::string_view text) {
+  return !text.empty() && !std::isdigit(static_cast<unsigned char>(text[0])) &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; }) &&
+         text != "and" && text != "or" && text != "not";
+}
+
 NamedShape parse_named_shape(std::string_view text) {
   const std::string hint = "write NAME=AxBxC, optionally with a type: A=4x4:float16";
   const size_t equals = text.find('=');
   NamedShape shape;
   shape.name = std::string(text.substr(0, equals));
-  if (equals == std::string_view::npos || !is_name(shape.name)) {
+  if (equals == std::string_view::npos || !is_expression_name(shape.name)) {
     throw UserError(fmt::format("shape '{}' has no tensor name", text), hint);
   }
   std::string_view rest = text.substr(equals + 1);
@@ -474,6 +468,7 @@ NamedShape parse_named_shape(std::string_view text) {
       throw UserError(fmt::format("shape '{}': elements cannot be vectors", text), "use a scalar type such as float32");
     }
     rest = rest.substr(0, colon);
+    if (rest.empty()) return shape;
   }
   while (true) {
     const size_t x = rest.find('x');
@@ -494,7 +489,7 @@ NamedExtent parse_named_extent(std::string_view text) {
   const size_t equals = text.find('=');
   const std::optional<int64_t> extent =
       equals == std::string_view::npos ? std::nullopt : parse_integer(text.substr(equals + 1));
-  if (!extent || *extent < 0 || !is_name(text.substr(0, equals))) {
+  if (!extent || *extent < 0 || !is_expression_name(text.substr(0, equals))) {
     throw UserError(fmt::format("extent '{}' is not understood", text), "write INDEX=N, for example y=3");
   }
   return {std::string(text.substr(0, equals)), *extent};

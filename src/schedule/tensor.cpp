@@ -256,4 +256,8 @@ Program make_program(std::span<const Tensor> outputs, std::span<const Tensor> in
   return program;
 }
 
+Program make_program(std::initializer_list<Tensor> outputs, std::initializer_list<Tensor> inputs) {
+  return make_program(std::span(outputs.begin(), outputs.size()), std::span(inputs.begin(), inputs.size()));
+}
+
 }  // namespace tensmith

@@ -41,6 +41,17 @@ TEST(TuneWorkload, ATunedOperatorUsesItsRecord) {
   EXPECT_EQ(tuned.config().config, result.best->config);
 }
 
+TEST(TuneWorkload, ItsResultCanBeUsedWithoutADatabase) {
+  const Workload workload = parse_workload("matmul:m=16,n=16,k=16");
+  const Target target = parse_target("llvm");
+  const TuneResult result = tune_workload(workload, target, nullptr, few_trials(3));
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(Operator(workload, target, 1, result.best->config).config().config, result.best->config);
+  Config other = result.best->config;
+  other.choices.pop_back();
+  EXPECT_THROW(Operator(workload, target, 1, other), UserError);
+}
+
 TEST(TuneWorkload, EveryStrategyWorksWithoutADatabase) {
   for (const TuneStrategy strategy :
        {TuneStrategy::kAnnealing, TuneStrategy::kRandom, TuneStrategy::kGrid, TuneStrategy::kGenetic}) {
@@ -53,8 +64,9 @@ TEST(TuneWorkload, EveryStrategyWorksWithoutADatabase) {
   }
 }
 
-TEST(TuneWorkload, WhatCannotBeTunedIsTold) {
-  EXPECT_THROW(tune_workload(parse_workload("matmul:m=0,n=4,k=4"), parse_target("llvm"), nullptr), UserError);
+TEST(TuneWorkload, SettingsThatMakeNoSenseAreTold) {
+  EXPECT_THROW(tune_workload(parse_workload("matmul:m=4,n=4,k=4"), parse_target("llvm"), nullptr, few_trials(0)),
+               UserError);
 }
 
 // Without the guard a program would start itself without end.

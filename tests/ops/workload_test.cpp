@@ -43,6 +43,21 @@ TEST(Workload, ExpressionsAreWorkloadsToo) {
   }
 }
 
+TEST(Workload, WhatWasWrittenInCppIsAWorkload) {
+  for (const char* text : {"matmul:m=3,n=4,k=5,tb=1,epilogue=bias+relu", "resnet18.C2:epilogue=bias",
+                           "resnet18.C7:layout=nchw,type=float64", "conv2d:c=32,h=5,w=6,k=16,r=3,s=2,pad=1:0:2:1"}) {
+    const Workload named = parse_workload(text);
+    const Workload written = workload_of(definition(named));
+    EXPECT_EQ(to_string(parse_workload(to_string(written))), to_string(written)) << text;
+    EXPECT_EQ(reduction_length(written), reduction_length(named)) << text;
+  }
+  const Tensor a = placeholder("A", {8, 4}), b = placeholder("B", {8, 6});
+  const Axis k = reduce_axis("k", 8);
+  const Tensor c = compute("C", {4, 6}, [&](Axis y, Axis x) { return sum(a(k, y) * b(k, x), k); });
+  EXPECT_EQ(to_string(workload_of(make_program({c}))),
+            to_string(parse_workload("expr:C[i,j] = sum(k: A[k,i]*B[k,j]); A=8x4:float32 B=8x6:float32")));
+}
+
 TEST(Workload, AliasesAreTableOneOfThePaper) {
   const std::vector<Workload> layers = parse_workloads("resnet18");
   ASSERT_EQ(layers.size(), 12u);

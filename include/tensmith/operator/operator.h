@@ -9,6 +9,7 @@
 #include "tensmith/operator/config_choice.h"
 #include "tensmith/ops/workload.h"
 #include "tensmith/schedule/target.h"
+#include "tensmith/schedule/task.h"
 
 namespace tensmith {
 
@@ -28,9 +29,12 @@ struct OperandInfo {
 ///     conv.run({data, nullptr}, {out});    // inputs that were set are not needed again
 class Operator {
  public:
-  /// Throws UserError when there is nothing to compute or the target does not run here, WorkError when it cannot be
-  /// compiled.
+  /// Throws UserError when no template handles the workload (make_task) or the target does not run here, WorkError when
+  /// it cannot be compiled.
   Operator(const Workload& workload, const Target& target, int threads, const Database* database = nullptr);
+  /// The same with this config of make_task's space, for example TuneResult::best. Throws UserError too when it is not
+  /// valid there.
+  Operator(const Workload& workload, const Target& target, int threads, const Config& config);
   ~Operator();
   Operator(Operator&&) noexcept;
   Operator& operator=(Operator&&) noexcept;
@@ -54,6 +58,8 @@ class Operator {
   }
 
  private:
+  Operator(const Task& task, const Program& program, ChosenConfig config);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

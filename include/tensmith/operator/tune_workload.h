@@ -40,9 +40,9 @@ struct TuneSettings {
 /// The programs are measured in worker processes, which are this program started again: its main must begin with
 /// run_worker_if_asked (worker_main.h).
 ///
-/// Throws UserError when there is nothing to tune, the target does not run here, or main lacks that call; WorkError
-/// when the operands do not fit into memory; DeviceError when workers cannot be started. Trials that fail are values,
-/// and a database that cannot be written ends the run: TuneResult::end.
+/// Throws UserError when the settings make no sense, no template handles the workload, the target does not run here, or
+/// main lacks that call; WorkError when the operands do not fit into memory; DeviceError when workers cannot be
+/// started. Trials that fail are values, and a database that cannot be written ends the run: TuneResult::end.
 TuneResult tune_workload(const Workload& workload, const Target& target, Database* database,
                          const TuneSettings& settings = {});
 

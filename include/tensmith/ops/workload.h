@@ -61,13 +61,7 @@ struct Matmul {
   bool operator==(const Matmul&) const = default;
 };
 
-/// A user's own index expression.
-struct FreeExpression {
-  std::string text;
-  std::vector<NamedShape> shapes;
-  std::vector<NamedExtent> extents;
-};
-
+/// A named operator, or a user's own index expression.
 struct Workload {
   std::variant<Conv2d, Matmul, FreeExpression> op;
 };
@@ -88,12 +82,13 @@ int64_t reduction_length(const Program& program);
 std::optional<std::string> nothing_to_schedule(const Workload& workload);
 
 /// One workload from text: `conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1`, `matmul:m=64,n=64,k=64,ta=1`, `resnet18.C6`,
-/// `resnet18.C6:layout=nchw,epilogue=bias+relu`, `matmul-1024`, or `expr:` with definitions as parse_program reads them,
-/// each ended by `;`, and then shapes and extents: `expr:C[y,x] = sum(k: A[k,y]*B[k,x]); A=4x4:float32 B=4x4:float32`
-/// (there a shape has its type or several dimensions; `y=3` is an extent). Throws UserError with the text and position of what is
-/// wrong: unknown operator, alias or field; a field given twice; a conv2d without c, h, w, k, r or s, or a matmul
-/// without m, n or k, unless an alias gives them; a value that is no number or not allowed; a conv2d with zero or
-/// negative c, k, r, s, stride or dilation, or whose padded input is smaller than its kernel; sizes beyond int64.
+/// `resnet18.C6:layout=nchw,epilogue=bias+relu`, `matmul-1024`, or `expr:` with definitions as parse_program reads
+/// them, each ended by `;`, and then shapes and extents: `expr:C[y,x] = sum(k: A[k,y]*B[k,x]); A=4x4:float32
+/// B=4x4:float32` (there a shape has its type or several dimensions; `y=3` is an extent). Throws UserError with the
+/// text and position of what is wrong: unknown operator, alias or field; a field given twice; a conv2d without c, h, w,
+/// k, r or s, or a matmul without m, n or k, unless an alias gives them; a value that is no number or not allowed; a
+/// conv2d with zero or negative c, k, r, s, stride or dilation, or whose padded input is smaller than its kernel; sizes
+/// beyond int64.
 Workload parse_workload(std::string_view text);
 
 /// The same, where a set (`resnet18`) stands for all its workloads.
@@ -101,6 +96,10 @@ std::vector<Workload> parse_workloads(std::string_view text);
 
 /// Names that parse_workload knows, for help texts.
 std::vector<std::string> workload_aliases();
+
+/// A program that was written in C++ as a workload: what definition gives is equal to it. Throws as to_expression
+/// does.
+Workload workload_of(const Program& program);
 
 /// The definition in the layouts that callers see: the reference for every schedule. Inputs in calling order.
 Program definition(const Workload& workload);

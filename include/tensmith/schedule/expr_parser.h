@@ -11,18 +11,21 @@
 /// Index expressions as text:
 ///
 ///     C[y,x] = sum(k: A[k,y]*B[k,x])
-///     P[y,x] = select(y >= 1 and y < 9 and x >= 1 and x < 9, A[y-1,x-1], 0);
-///     R[y,x] = max(sum(r,s: P[y+r,x+s]*W[r,s]) + b[0], 0)
 ///
-/// Definitions are separated by `;`. On the left stand index names, on the right numbers, tensors, the operators
+///     P[v,u] = select(v >= 1 and v < 9 and u >= 1 and u < 9, A[v-1,u-1], 0);
+///     R[y,x] = max(sum(r,s: P[y+r,x+s]*W[r,s]) + b[0], 0)
+///         with A=8x8, W=3x3, b=1 and the extents v=10, u=10, y=8, x=8
+///
+/// docs/expressions.md describes the language for users. Definitions are separated by `;`. On the left stand index
+/// names, on the right numbers, tensors, the operators
 /// + - * / % (floor division and modulo for integers), comparisons, `and`, `or`, `not` (also && || !),
-/// `select(cond, a, b)` (the arm not chosen is not read), `min(a, b)`, `max(a, b)`, the functions exp log sqrt tanh erf
-/// abs floor ceil round pow, casts `float32(x)`, and the reductions sum, max, min over named indices: `sum(k, l:
-/// value)`. A reduction inside a larger expression becomes a stage of its own.
+/// `select(cond, a, b)` (the arm not chosen is not read), the numbers inf and nan, `min(a, b)`, `max(a, b)`, the
+/// functions exp log sqrt tanh erf abs floor ceil round pow, casts `float32(x)`, and the reductions sum, max, min over
+/// named indices: `sum(k, l: value)`. A reduction inside a larger expression becomes a stage of its own.
 
 namespace tensmith {
 
-/// Shape and type of an input: `A=4x4` or `A=4x4:float16`.
+/// Shape and type of an input: `A=4x4`, `A=4x4:float16`, or `A=:float32` for a tensor without dimensions.
 struct NamedShape {
   std::string name;
   std::vector<int64_t> shape;
@@ -33,6 +36,13 @@ struct NamedShape {
 struct NamedExtent {
   std::string name;
   int64_t extent = 0;
+};
+
+/// Definitions with all that they need.
+struct FreeExpression {
+  std::string text;
+  std::vector<NamedShape> shapes;
+  std::vector<NamedExtent> extents;
 };
 
 /// Throws UserError with what is wrong and what the form is.
@@ -46,6 +56,11 @@ NamedExtent parse_named_extent(std::string_view text);
 /// bounds (tensor.h).
 Program parse_program(std::string_view text, std::span<const NamedShape> shapes,
                       std::span<const NamedExtent> extents = {});
+
+/// The text of a program that was made in C++: parse_program makes an equal one from it. Indices get other names where
+/// theirs are taken. Throws UserError for what has no text: a tensor's name that is no name there, an output that
+/// another stage reads, an input that is never read, or an expression nested more than 400 levels deep.
+FreeExpression to_expression(const Program& program);
 
 /// The canonical text of a free expression: records use it as the workload's key. Independent of white space.
 std::string canonical_expression(std::string_view text, std::span<const NamedShape> shapes,

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -38,11 +39,11 @@ class Tensor {
   explicit operator bool() const { return node_ != nullptr; }
   bool operator==(const Tensor&) const = default;
 
-  /// Element at the given indices (int64 expressions or axes). Throws UserError when their number differs from the
-  /// rank.
+  /// Element at the given indices (int64 expressions, axes or numbers). Throws UserError when their number differs from
+  /// the rank.
   template <typename... Indices>
   Expr operator()(Indices... indices) const {
-    return at({Expr(indices)...});
+    return at({index(indices)...});
   }
   Expr at(std::initializer_list<Expr> indices) const {
     return at(std::span<const Expr>(indices.begin(), indices.size()));
@@ -50,6 +51,15 @@ class Tensor {
   Expr at(std::span<const Expr> indices) const;
 
  private:
+  template <typename Index>
+  static Expr index(Index value) {
+    if constexpr (std::is_integral_v<Index>) {
+      return make_index(value);
+    } else {
+      return Expr(value);
+    }
+  }
+
   const TensorNode* node_ = nullptr;
 };
 
@@ -111,5 +121,6 @@ struct Program {
 
 /// Collects the stages behind `outputs`. Throws UserError when an output is a placeholder or two tensors share a name.
 Program make_program(std::span<const Tensor> outputs, std::span<const Tensor> inputs = {});
+Program make_program(std::initializer_list<Tensor> outputs, std::initializer_list<Tensor> inputs = {});
 
 }  // namespace tensmith
