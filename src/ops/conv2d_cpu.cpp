@@ -69,13 +69,14 @@ class Conv2dTemplate {
                          [knobs, registers](const ConfigSpace& s, const Config& c) {
                            return s.get(c, knobs.nv) * s.get(c, knobs.tile_oh) * s.get(c, knobs.tile_ow) < registers;
                          });
-    space.add_constraint("the unrolled body is too large", [knobs](const ConfigSpace& s, const Config& c) {
-      constexpr int64_t kMaxMultiplyAdds = 2048;
-      const int64_t columns = knobs.unroll_s >= 0 && s.get(c, knobs.unroll_s) != 0 ? 3 : 1;
-      return s.get(c, knobs.nv) * s.get(c, knobs.tile_oh) * s.get(c, knobs.tile_ow) * s.get(c, knobs.unroll_c) *
-                 columns <=
-             kMaxMultiplyAdds;
-    });
+    space.add_constraint("the unrolled body is too large",
+                         [knobs, taps = conv_.s](const ConfigSpace& s, const Config& c) {
+                           constexpr int64_t kMaxMultiplyAdds = 2048;
+                           const int64_t columns = knobs.unroll_s >= 0 && s.get(c, knobs.unroll_s) != 0 ? taps : 1;
+                           return s.get(c, knobs.nv) * s.get(c, knobs.tile_oh) * s.get(c, knobs.tile_ow) *
+                                      s.get(c, knobs.unroll_c) * columns <=
+                                  kMaxMultiplyAdds;
+                         });
     task.default_config = default_config(space);
   }
 
@@ -142,7 +143,30 @@ class Conv2dTemplate {
     choose(space, best, knobs_.row_chunk, 0);
     choose(space, best, knobs_.unroll_c, conv_.data_blocked() ? 4 : std::min<int64_t>(channel_extent_, 4));
     choose(space, best, knobs_.reduce_order, channel_extent_ < 8 ? 1 : 0);
+    if (threads_ > 1) choose_parallel(space, best);
     return best;
+  }
+
+  /// Enough iterations of the parallel loop for all threads: channel tiles alone, or with chunks of rows, the largest
+  /// that will do.
+  void choose_parallel(const ConfigSpace& space, Config& config) const {
+    const int64_t channel_tiles = conv_.n * ceil_div(conv_.k, space.get(config, knobs_.nv) * lanes_);
+    const int64_t rows = ceil_div(conv_.out_h(), space.get(config, knobs_.tile_oh));
+    const Config fewest = config;
+    double best = 0.0;
+    const auto consider = [&](int64_t loops, int64_t chunk, int64_t iterations) {
+      if (best >= kGoodBalance || balance(iterations, threads_) <= best) return;
+      best = balance(iterations, threads_);
+      config = fewest;
+      choose(space, config, knobs_.parallel, loops);
+      choose(space, config, knobs_.row_chunk, chunk);
+    };
+    consider(1, 0, channel_tiles);
+    const auto& chunks = space.knobs()[knobs_.row_chunk].choices;
+    for (size_t i = chunks.size(); i-- > 0;) {
+      const int64_t chunk = chunks[i].value();
+      if (chunk != 0) consider(2, chunk, channel_tiles * ceil_div(rows, chunk));
+    }
   }
 
   /// Cycles of one output plane for one step of the reduction.
@@ -238,6 +262,7 @@ class Conv2dTemplate {
     const AxisId last = loops.back();
     const int64_t extent = s.at(last).extent;
     s.vectorize(extent > lanes_ ? s.split(last, lanes_).second : last);
+    if (threads_ > 1) s.parallel(s.fuse(loops[0], loops[1]));
   }
 
   OutLoops split_output(Schedule& s, StageId out, int64_t tile) const {

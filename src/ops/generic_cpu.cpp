@@ -194,7 +194,20 @@ Task make_expression_task(const FreeExpression& expression, const Target& target
   return task;
 }
 
+namespace {
+
+/// One config: the definition as it is.
+Task make_plain_task(const Workload& workload, const Target& target, int threads) {
+  Task task = begin_task(workload, target, threads);
+  task.default_config = task.space.at(0);
+  task.instantiate = [program = definition(workload)](const Config&) { return Schedule(program); };
+  return task;
+}
+
+}  // namespace
+
 Task make_task(const Workload& workload, const Target& target, int threads) {
+  if (nothing_to_schedule(workload)) return make_plain_task(workload, target, threads);
   if (const auto* conv = std::get_if<Conv2d>(&workload.op)) {
     return make_conv2d_task(*conv, target, threads);
   }

@@ -1,17 +1,11 @@
 #include "ops/knobs.h"
 
 #include <cstdlib>
-#include <optional>
 #include <vector>
-
-#include "tensmith/support/error.h"
 
 namespace tensmith {
 
 Task begin_task(const Workload& workload, const Target& target, int threads) {
-  if (const std::optional<std::string> why = nothing_to_schedule(workload)) {
-    throw UserError(*why + ": there is nothing to schedule", "give positive extents");
-  }
   Task task;
   task.workload = to_string(workload);
   task.target = target;
@@ -42,6 +36,10 @@ Knob chunk_knob(std::string name, std::initializer_list<int64_t> choices, int64_
   }
   kept.push_back(0);
   return int_knob(std::move(name), kept);
+}
+
+double balance(int64_t iterations, int threads) {
+  return static_cast<double>(iterations) / static_cast<double>(ceil_div(iterations, threads) * threads);
 }
 
 void choose(const ConfigSpace& space, Config& config, int knob, int64_t value) {

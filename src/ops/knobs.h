@@ -20,7 +20,7 @@ constexpr int64_t floor_power_of_two(int64_t n) {
   return p;
 }
 
-/// A task with what follows from the workload and no template yet. Throws UserError when there is nothing to schedule.
+/// A task with what follows from the workload and no template yet.
 Task begin_task(const Workload& workload, const Target& target, int threads);
 
 /// The choices that do not exceed `limit`; the limit itself when even the smallest does.
@@ -28,6 +28,11 @@ Knob clamped_knob(std::string name, std::initializer_list<int64_t> choices, int6
 
 /// The choices below `limit`, and 0, which means all.
 Knob chunk_knob(std::string name, std::initializer_list<int64_t> choices, int64_t limit);
+
+/// What share of the threads is busy when they share so many equal iterations of a parallel loop.
+double balance(int64_t iterations, int threads);
+/// From here on it is not worth giving anything else up for more.
+inline constexpr double kGoodBalance = 0.9;
 
 /// Sets a knob to the choice nearest to `value`.
 void choose(const ConfigSpace& space, Config& config, int knob, int64_t value);

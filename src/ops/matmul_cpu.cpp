@@ -96,7 +96,36 @@ class MatmulTemplate {
     const int64_t columns = target_.l2_bytes / 2 / std::max<int64_t>(1, depth * matmul_.type.element_bytes());
     set_chunk(space, best, knobs_.nc, std::max<int64_t>(columns, 64), matmul_.n);
     set_chunk(space, best, knobs_.mc, std::numeric_limits<int64_t>::max(), matmul_.m);
+    if (threads_ > 1) choose_parallel(space, best);
     return best;
+  }
+
+  /// Enough iterations of the outermost loop for all threads: blocks of columns, or else of rows, the largest that will
+  /// do.
+  void choose_parallel(const ConfigSpace& space, Config& config) const {
+    const Config first = config;
+    double best = 0.0;
+    const auto consider = [&](int64_t order, int knob, int64_t chunk, int64_t extent, int64_t tile) {
+      const int64_t tiles = ceil_div(extent, tile);
+      const int64_t together = chunk == 0 ? tiles : std::clamp<int64_t>(chunk / tile, 1, tiles);
+      const double now = balance(ceil_div(tiles, together), threads_);
+      if (best >= kGoodBalance || now <= best) return;
+      best = now;
+      config = first;
+      choose(space, config, knobs_.order, order);
+      choose(space, config, knob, chunk);
+    };
+    const auto consider_all = [&](int64_t order, int knob, int64_t extent, int64_t tile) {
+      const int64_t now = space.get(first, knob);
+      consider(order, knob, now, extent, tile);
+      const auto& chunks = space.knobs()[knob].choices;
+      for (size_t i = chunks.size(); i-- > 0;) {
+        const int64_t chunk = chunks[i].value();
+        if (chunk != 0 && (now == 0 || chunk < now)) consider(order, knob, chunk, extent, tile);
+      }
+    };
+    consider_all(0, knobs_.nc, matmul_.n, space.get(first, knobs_.nv) * lanes_);
+    consider_all(1, knobs_.mc, matmul_.m, space.get(first, knobs_.tile_m));
   }
 
   /// The largest listed chunk up to `value`, or "all" when the extent is that small.

@@ -149,6 +149,22 @@ void several_dimensions_and_strides(Cases& cases) {
       "      C[x, y, ramp(0, 1, 8)] = select(B[y, x] == B[0, 0], A[y, x, ramp(0, 1, 8)], A[0, x, ramp(0, 1, 8)])\n");
 }
 
+void terms_of_unrolled_variables(Cases& cases) {
+  // The same expression is another value in each iteration, also where it does not change with the inner loop.
+  cases.add(
+      "func f(A: float32[32] global, out C: float32[96] global):\n"
+      "  for y in [0, 8):\n"
+      "    unrolled u in [0, 3):\n"
+      "      for x in [0, 4):\n"
+      "        C[y*12 + x*3 + u] = A[min(y + u, 5)*4 + x]\n");
+  cases.add(
+      "func f(A: float32[32] global, out C: float32[96] global):\n"
+      "  for y in [0, 8):\n"
+      "    for x in [0, 4):\n"
+      "      unrolled u in [0, 3):\n"
+      "        C[y*12 + x*3 + u] = A[min(y + u, 5)*4 + x]\n");
+}
+
 void rank_zero(Cases& cases) {
   cases.add(
       "func f(A: float32[] global, out C: float32[] global):\n"
@@ -193,6 +209,7 @@ constexpr CaseGroup kGroups[] = {
     {"NestedSelects", &nested_selects},
     {"ConditionOfOneLane", &condition_of_one_lane},
     {"SeveralDimensionsAndStrides", &several_dimensions_and_strides},
+    {"TermsOfUnrolledVariables", &terms_of_unrolled_variables},
     {"RankZero", &rank_zero},
     {"EmptyBuffers", &empty_buffers},
     {"StoreReadsWhatItOverwrites", &store_reads_what_it_overwrites},

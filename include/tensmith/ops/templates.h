@@ -7,8 +7,9 @@
 namespace tensmith {
 
 /// The task of a workload: its template's config space, default config and schedules. Knob lists follow from shapes and
-/// the target's registers and caches, never from a workload's name. Throws UserError when there is nothing to schedule
-/// (nothing_to_schedule) or when no template handles the workload.
+/// the target's registers and caches, never from a workload's name. A workload with nothing_to_schedule (an empty
+/// output, or a reduction of nothing, which gives the reducer's identity) has a space of one config. Throws UserError
+/// when no template handles the workload.
 Task make_task(const Workload& workload, const Target& target, int threads);
 
 /// CPU template of conv2d (direct convolution). Knobs:

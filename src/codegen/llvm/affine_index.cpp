@@ -134,9 +134,17 @@ void Emitter::linearize(Expr e, int64_t scale, AffineIndex& out) {
   out.add({index_atom(e, where), scale, where});
 }
 
+bool Emitter::has_constant_variable(Expr e) const {
+  if (const auto* var = e.as<Var>()) return state_.vars.at(var).constant.has_value();
+  bool found = false;
+  for_each_child(e, [&](Expr child) { found = found || has_constant_variable(child); });
+  return found;
+}
+
 llvm::Value* Emitter::index_atom(Expr e, int where) {
   const auto make = [&] { return convert(emit(e), e.type(), kInt64); };
-  if (where >= level()) return make();
+  // An expanded loop's variable is another constant in each iteration.
+  if (where >= level() || has_constant_variable(e)) return make();
   // Terms are told apart by their atom: the same expression has to be the same value to share a pointer.
   auto& atoms = state_.loops[static_cast<size_t>(where)].atoms;
   for (const auto& [known, value] : atoms) {

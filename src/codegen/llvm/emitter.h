@@ -196,6 +196,7 @@ class Emitter {
     int64_t stride = 0;
   };
   void linearize(Expr e, int64_t scale, AffineIndex& out);
+  bool has_constant_variable(Expr e) const;
   Value* index_atom(Expr e, int where);
   bool linearize_vector(Expr e, int64_t scale, VectorIndex& out);
   std::optional<int64_t> constant_of(Expr e) const;
