@@ -15,10 +15,9 @@ void fail_at(std::string_view text, size_t position, const std::string& message,
   const size_t line_start = position == 0 ? 0 : text.rfind('\n', position - 1) + 1;
   const size_t line_end = std::min(text.find('\n', position), text.size());
   const auto line = std::count(text.begin(), text.begin() + static_cast<ptrdiff_t>(position), '\n') + 1;
-  throw UserError(
-      fmt::format("expression, line {} column {}: {}\n  {}\n  {}^", line, position - line_start + 1, message,
-                  text.substr(line_start, line_end - line_start), std::string(position - line_start, ' ')),
-      hint);
+  throw UserError(fmt::format("expression, line {} column {}: {}", line, position - line_start + 1, message), hint,
+                  fmt::format("  {}\n  {}^", text.substr(line_start, line_end - line_start),
+                              std::string(position - line_start, ' ')));
 }
 
 namespace {

@@ -21,7 +21,7 @@ std::string error_of(const char* text, std::initializer_list<const char*> inputs
   try {
     parse_program(text, shapes(inputs), extents);
   } catch (const UserError& e) {
-    return e.message();
+    return e.message() + "\n" + e.excerpt();
   }
   return "no error";
 }
