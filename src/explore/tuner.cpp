@@ -98,7 +98,9 @@ class Tuner {
   void finish(TuneEnd end) { result_.end = end; }
   bool interrupted() const { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
   bool out_of_time() const {
-    return options_.time_budget_seconds > 0.0 && watch_.seconds() >= options_.time_budget_seconds;
+    if (options_.time_budget_seconds <= 0.0) return false;
+    const double comparison = options_.comparison.most > 0 ? options_.comparison.seconds : 0.0;
+    return watch_.seconds() >= options_.time_budget_seconds - std::min(comparison, options_.time_budget_seconds / 4);
   }
 
   /// Rounds end at the same trial numbers however often the run was interrupted.
@@ -272,6 +274,8 @@ class Tuner {
 
   void confirm() {
     if (options_.comparison.most <= 0) return;
+    // What earlier runs found stands as it is when there was no time for anything.
+    if (result_.new_trials == 0 && out_of_time()) return;
     // Nothing new since the last comparison: its outcome stands.
     if (!records_.empty() && records_.back().kind == RecordKind::kConfirmation) return;
     const std::vector<Config> configs = finalists();
@@ -318,6 +322,7 @@ class Tuner {
         result_.default_config = tuned(*record, task_.default_config, false);
       }
     }
+    result_.best_trial_seconds = best_seconds_;
     result_.seconds = watch_.seconds();
     describe_failures();
   }

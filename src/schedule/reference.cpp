@@ -460,6 +460,8 @@ class Workers {
     others.clear();
     if (error) std::rethrow_exception(error);
     done_ += stage.cost();
+    // The others may have left nothing to this thread.
+    if (!stopped_ && options_.go_on && !options_.go_on(done_ / cost_)) stopped_ = true;
     return !stopped_;
   }
 

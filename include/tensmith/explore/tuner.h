@@ -55,7 +55,8 @@ struct TuneOptions {
   int trials = 512;
   /// Sizes of the rounds. Small ones early, when every refit teaches the model most.
   std::vector<BatchSize> batches = {{24, 24}, {128, 8}, {512, 16}, {INT_MAX, 32}};
-  /// After this many seconds no trial starts and the one that runs is given up; 0 or less: no limit.
+  /// No trial starts, and the one that runs is given up, when what is left of this time is what the comparison takes
+  /// (of a short budget at most a quarter); 0 or less: no limit.
   double time_budget_seconds = 0.0;
   /// Set (by a signal handler, say) to end soon; nothing measured is lost.
   const std::atomic<bool>* stop = nullptr;
@@ -91,6 +92,9 @@ struct TuneResult {
   std::optional<TunedConfig> best;
   /// Nothing when the default config did not run.
   std::optional<TunedConfig> default_config;
+  /// The fastest trial, as it was measured then; 0 when none succeeded. The comparison may have given another winner,
+  /// and other times.
+  double best_trial_seconds = 0.0;
   double seconds = 0.0;     ///< wall-clock time of this run
   int ignored_history = 0;  ///< records of another version of the space
   std::string store_error;  ///< what the store said and its hint, when end is kStoreFailed

@@ -78,8 +78,10 @@ struct Contender {
 
 struct LocalMeasurer::Impl {
   const Task& task;
+  Program program;
+  int64_t terms;
   LocalMeasurerOptions options;
-  WorkloadData data;
+  std::optional<WorkloadData> data;
   std::string target_text;
   std::vector<int> runner_cpus;
   std::vector<int> builder_cpus;
@@ -89,13 +91,24 @@ struct LocalMeasurer::Impl {
   std::map<uint64_t, BuiltModule> cache;  ///< of configs compared or opened
   double best_seconds = 0;                ///< fastest call seen, for kSlowFactor
 
-  Impl(const Task& t, const Program& program, int64_t terms, const LocalMeasurerOptions& o)
-      : task(t), options(o), data(program, terms, o.seed), target_text(to_string(t.target)) {
+  Impl(const Task& t, const Program& p, int64_t k, const LocalMeasurerOptions& o)
+      : task(t), program(p), terms(k), options(o), target_text(to_string(t.target)) {
     // By this name a child is the same program even when its file was replaced meanwhile.
     if (options.worker_program.empty()) options.worker_program = "/proc/self/exe";
     assign_cpus();
     builders.resize(static_cast<size_t>(options.jobs));
-    runner.emplace(data, options, runner_cpus);
+  }
+
+  /// Computes the workload's data and starts the runner, the first time. False when `stop` said true.
+  bool ready(const StopQuery& stop) {
+    if (runner) return true;
+    data = WorkloadData::make(program, terms, options.seed, [&](double done, double seconds) {
+      if (options.preparing) options.preparing(done, seconds);
+      return !stop();
+    });
+    if (!data) return false;
+    runner.emplace(*data, options, runner_cpus);
+    return true;
   }
 
   /// The operator gets the last cores; building gets the others, or all of them in turns.
@@ -404,21 +417,22 @@ LocalMeasurer::LocalMeasurer(const Task& task, const Program& program, int64_t t
 
 LocalMeasurer::~LocalMeasurer() = default;
 
-bool LocalMeasurer::pinned() const { return impl_->runner->pinned(); }
-
 void LocalMeasurer::measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) {
+  if (!impl_->ready(stop)) return;
   const KeepAway away(impl_->overlap, impl_->builder_cpus);
   impl_->measure(configs, done, stop);
 }
 
 std::vector<Measurer::Compared> LocalMeasurer::compare(std::span<const Config> configs, const Rounds& rounds,
                                                        const StopQuery& stop) {
+  if (!impl_->ready(stop)) return std::vector<Compared>(configs.size());
   const KeepAway away(impl_->overlap, impl_->builder_cpus);
   return impl_->compare(configs, rounds, stop);
 }
 
 std::unique_ptr<LocalMeasurer::Session> LocalMeasurer::open(const Config& config) {
   Impl& impl = *impl_;
+  impl.ready(never);
   const uint64_t index = impl.task.space.index_of(config);
   const auto module = std::make_shared<RunnerModule>();
   if (const std::optional<TrialResult> failure = impl.build_now(config, module->module, never)) {

@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include "tensmith/schedule/reference.h"
+#include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/rng.h"
+#include "tensmith/support/sysinfo.h"
 
 namespace tensmith {
 namespace {
@@ -40,7 +42,10 @@ WorkloadData::Region region_of(Buffer buffer) {
 
 }  // namespace
 
-WorkloadData::WorkloadData(const Program& program, int64_t terms, uint64_t seed) {
+std::optional<WorkloadData> WorkloadData::make(const Program& program, int64_t terms, uint64_t seed,
+                                               const GoOn& go_on) {
+  const Stopwatch watch;
+  WorkloadData made;
   const Rng root(seed);
   std::vector<std::vector<std::byte>> raw;
   std::vector<const void*> pointers;
@@ -51,10 +56,14 @@ WorkloadData::WorkloadData(const Program& program, int64_t terms, uint64_t seed)
     raw.emplace_back(padded(region.bytes));
     from_doubles(region.type, random_values(region.type, region.elements, rng), raw.back().data());
     pointers.push_back(raw.back().data());
-    inputs_.push_back(region);
+    made.inputs_.push_back(region);
     size += padded(region.bytes);
   }
-  const std::vector<DoubleTensor> expected = evaluate_program(program, pointers);
+  EvaluateOptions evaluate;
+  evaluate.threads = static_cast<int>(allowed_cpus().size());
+  if (go_on) evaluate.go_on = [&](double done) { return go_on(done, watch.seconds()); };
+  const std::vector<DoubleTensor> expected = evaluate_program(program, pointers, evaluate);
+  if (expected.empty()) return std::nullopt;
   for (size_t i = 0; i < program.outputs.size(); ++i) {
     Region region = region_of(program.outputs[i]->buffer);
     if (region.type.is_float()) {
@@ -65,31 +74,32 @@ WorkloadData::WorkloadData(const Program& program, int64_t terms, uint64_t seed)
       region.tolerance =
           4 * unit_step(region.type) * std::sqrt(static_cast<double>(std::max<int64_t>(terms, 1))) * largest + 1e-6;
     }
-    outputs_.push_back(region);
+    made.outputs_.push_back(region);
     size += padded(region.elements * sizeof(double));
   }
 
-  fd_.reset(memfd_create("tensmith-workload", MFD_CLOEXEC));
+  made.fd_.reset(memfd_create("tensmith-workload", MFD_CLOEXEC));
   const auto fail = [&](const char* what) {
     throw WorkError(fmt::format("{} of {} bytes for the workload's data failed: {}", what, size, std::strerror(errno)),
                     "free some memory or use a smaller workload");
   };
-  if (!fd_.valid() || ftruncate(fd_.get(), static_cast<off_t>(size)) != 0) {
+  if (!made.fd_.valid() || ftruncate(made.fd_.get(), static_cast<off_t>(size)) != 0) {
     fail("shared memory");
   }
   const auto write = [&](const void* bytes, uint64_t count) {
     std::vector<char> padded_bytes(padded(count));
     std::memcpy(padded_bytes.data(), bytes, count);
-    if (write_all(fd_.get(), {padded_bytes.data(), padded_bytes.size()}) != 0) {
+    if (write_all(made.fd_.get(), {padded_bytes.data(), padded_bytes.size()}) != 0) {
       fail("writing shared memory");
     }
   };
-  for (size_t i = 0; i < inputs_.size(); ++i) {
-    write(raw[i].data(), inputs_[i].bytes);
+  for (size_t i = 0; i < made.inputs_.size(); ++i) {
+    write(raw[i].data(), made.inputs_[i].bytes);
   }
   for (const DoubleTensor& values : expected) {
     write(values.data(), values.size() * sizeof(double));
   }
+  return made;
 }
 
 }  // namespace tensmith

@@ -256,12 +256,29 @@ TEST(LocalMeasurer, RealConfigsAreMeasuredAndRight) {
   }
 }
 
+TEST(LocalMeasurer, StopsWhileExpectedOutputsAreComputed) {
+  const Workload workload = parse_workload("matmul:m=128,n=128,k=128");
+  const Task task = make_task(workload, parse_target("llvm"), 1);
+  LocalMeasurerOptions options = quick();
+  int told = 0;
+  options.preparing = [&](double, double) { ++told; };
+  LocalMeasurer measurer(task, definition(workload), reduction_length(workload), options);
+  const Config configs[] = {task.default_config};
+  const auto never_done = [](size_t, TrialResult) { ADD_FAILURE() << "a trial was made"; };
+  measurer.measure(configs, never_done, [] { return true; });
+  EXPECT_EQ(told, 1);
+  const std::vector<Measurer::Compared> compared = measurer.compare(configs, {}, [] { return true; });
+  ASSERT_EQ(compared.size(), 1u);
+  EXPECT_TRUE(compared[0].seconds.empty());
+  EXPECT_FALSE(measurer.open(task.default_config)->time(0.001).empty()) << "asked again, it is done after all";
+}
+
 TEST(LocalMeasurer, AProgramThatIsNoWorkerIsTold) {
   const TaskAndProgram made = faulty_task({}, "llvm", 1);
   LocalMeasurerOptions options = quick();
   options.worker_program = "/bin/false";
   try {
-    const LocalMeasurer measurer(made.task, made.program, 1, options);
+    LocalMeasurer(made.task, made.program, 1, options).open(made.task.default_config);
     FAIL() << "no error";
   } catch (const DeviceError& e) {
     EXPECT_NE(std::string(e.what()).find("the runner process does not start"), std::string::npos) << e.what();

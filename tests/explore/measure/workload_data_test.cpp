@@ -12,7 +12,9 @@ namespace {
 
 TEST(WorkloadData, HoldsRandomInputsAndWhatFollowsFromThem) {
   const Workload workload = parse_workload("matmul:m=3,n=5,k=7");
-  const WorkloadData data(definition(workload), reduction_length(workload), 11);
+  const std::optional<WorkloadData> made = WorkloadData::make(definition(workload), reduction_length(workload), 11);
+  ASSERT_TRUE(made.has_value());
+  const WorkloadData& data = *made;
   ASSERT_EQ(data.inputs().size(), 2u);
   ASSERT_EQ(data.outputs().size(), 1u);
   const uint64_t a_bytes = WorkloadData::padded(3 * 7 * 4), b_bytes = WorkloadData::padded(7 * 5 * 4);
@@ -36,6 +38,20 @@ TEST(WorkloadData, HoldsRandomInputsAndWhatFollowsFromThem) {
   EXPECT_GT(largest, 0.0) << "inputs are never zero";
   EXPECT_DOUBLE_EQ(data.outputs()[0].tolerance, 4 * std::ldexp(1.0, -23) * std::sqrt(7.0) * largest + 1e-6);
   munmap(bytes, size);
+}
+
+TEST(WorkloadData, TellsHowFarItIsAndStops) {
+  const Workload workload = parse_workload("matmul:m=128,n=128,k=128");
+  int asked = 0;
+  const auto go_on = [&](double done, double seconds) {
+    EXPECT_GT(done, 0.0);
+    EXPECT_LE(done, 1.0);
+    EXPECT_GE(seconds, 0.0);
+    ++asked;
+    return false;
+  };
+  EXPECT_FALSE(WorkloadData::make(definition(workload), reduction_length(workload), 11, go_on).has_value());
+  EXPECT_EQ(asked, 1);
 }
 
 }  // namespace

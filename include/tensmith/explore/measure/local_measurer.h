@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,8 @@ struct LocalMeasurerOptions {
   double min_seconds = 0.02;    ///< total time of the repetitions of a trial, of which there are 3 to 20
   bool flush = false;           ///< operands are not in any cache when a repetition starts
   uint64_t seed = 0;            ///< of the random inputs
+  /// Told now and then while the expected outputs are computed: the part that is done and the seconds so far.
+  std::function<void(double done, double seconds)> preparing;
   /// Program to start as `PROGRAM worker builder|runner`; empty: the program of this process, even when its
   /// file was replaced meanwhile.
   std::string worker_program;
@@ -28,10 +31,11 @@ struct LocalMeasurerOptions {
 /// comparison a config that fails is dropped; when it took the runner with it, the others start over in a new one.
 class LocalMeasurer : public Measurer {
  public:
-  /// Computes the inputs and expected outputs of `program`, the task's definition, whose outputs are sums of `terms`
-  /// terms. Throws WorkError when the operands alone are larger than the machine's memory or there is none left for
-  /// them, DeviceError when a worker cannot be started, and UserError in a process that is itself a worker: its main
-  /// does not begin as it should (worker.h).
+  /// `program` is the task's definition, whose outputs are sums of `terms` terms. What is first asked for (a batch, a
+  /// comparison or a config) begins with random inputs and the outputs that are expected for them. Throws WorkError
+  /// when the operands alone are larger than the machine's memory, and UserError in a process that is itself a worker:
+  /// its main does not begin as it should (worker.h). Measuring throws WorkError when there is no memory left for the
+  /// operands and DeviceError when a worker cannot be started.
   LocalMeasurer(const Task& task, const Program& program, int64_t terms, const LocalMeasurerOptions& options);
   ~LocalMeasurer() override;
 
@@ -48,9 +52,6 @@ class LocalMeasurer : public Measurer {
   };
   /// Builds, loads and checks a config. Throws DeviceError with the reason when that fails.
   std::unique_ptr<Session> open(const Config& config);
-
-  /// Whether the runner could be pinned to its cores; where not, times are noisier.
-  bool pinned() const;
 
  private:
   struct Impl;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "tensmith/schedule/tensor.h"
@@ -21,10 +23,14 @@ class WorkloadData {
     double tolerance = 0;  ///< outputs: largest allowed |error|
   };
 
-  /// `terms` is the reduction length K. Tolerance of an output of a floating-point type with unit round-off step eps:
+  /// Told of the part that is done and the seconds so far; the rest is not done when it says false.
+  using GoOn = std::function<bool(double done, double seconds)>;
+
+  /// Uses every core that this process may use. `terms` is the reduction length K. Nothing when it was told to stop.
+  /// Tolerance of an output of a floating-point type with unit round-off step eps:
   /// 4 eps sqrt(K) max|reference| + 1e-6 (for float16 and bfloat16 the step of their own type); integers must be equal.
   /// Throws WorkError when the memory cannot be had.
-  WorkloadData(const Program& program, int64_t terms, uint64_t seed);
+  static std::optional<WorkloadData> make(const Program& program, int64_t terms, uint64_t seed, const GoOn& go_on = {});
 
   const std::vector<Region>& inputs() const { return inputs_; }
   const std::vector<Region>& outputs() const { return outputs_; }
@@ -34,6 +40,8 @@ class WorkloadData {
   static uint64_t padded(uint64_t bytes) { return (bytes + 63) / 64 * 64; }
 
  private:
+  WorkloadData() = default;
+
   std::vector<Region> inputs_;
   std::vector<Region> outputs_;
   UniqueFd fd_;
