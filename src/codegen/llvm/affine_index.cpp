@@ -144,7 +144,7 @@ bool Emitter::has_constant_variable(Expr e) const {
 llvm::Value* Emitter::index_atom(Expr e, int where) {
   const auto make = [&] { return convert(emit(e), e.type(), kInt64); };
   // An expanded loop's variable is another constant in each iteration.
-  if (where >= level() || has_constant_variable(e)) return make();
+  if (where >= level() || has_constant_variable(e)) return at_level(where, make);
   // Terms are told apart by their atom: the same expression has to be the same value to share a pointer.
   auto& atoms = state_.loops[static_cast<size_t>(where)].atoms;
   for (const auto& [known, value] : atoms) {
