@@ -25,13 +25,26 @@ if(TENSMITH_SANITIZE)
   add_link_options(-fsanitize=${TENSMITH_SANITIZE})
 endif()
 
+# tensmith_export(TARGET NAME): it is installed, and `Tensmith::NAME` for users of the package and of a larger build.
+function(tensmith_export target name)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  add_library(Tensmith::${name} ALIAS ${target})
+  install(TARGETS ${target} EXPORT TensmithTargets
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
 # tensmith_library(NAME SOURCES... [DEPENDS targets...] [PRIVATE_DEPENDS targets...])
 # One library a directory; public headers come from include/, private ones sit beside the sources.
 function(tensmith_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(${name}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_features(${name} INTERFACE cxx_std_20)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
+  string(REGEX REPLACE "^tensmith_" "" short ${name})
+  tensmith_export(${name} ${short})
 endfunction()
 
 # The headers that every test includes, compiled once for all of them.
@@ -91,7 +104,9 @@ function(tensmith_proto_library name file)
     DEPENDS ${PROJECT_SOURCE_DIR}/proto/${file}
     VERBATIM)
   add_library(${name} STATIC ${out}/${base}.pb.cc)
-  target_include_directories(${name} SYSTEM PUBLIC ${out})
+  target_include_directories(${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${out}>)
   target_compile_options(${name} PRIVATE -w)
   target_link_libraries(${name} PUBLIC protobuf::libprotobuf)
+  string(REGEX REPLACE "^tensmith_" "" short ${name})
+  tensmith_export(${name} ${short})
 endfunction()
