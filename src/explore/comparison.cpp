@@ -55,18 +55,26 @@ std::optional<BestRecord> choose_best(std::span<const Record> records) {
     newest = &records[i];
     newest_position = i;
   }
-  std::optional<BestRecord> best;
-  double best_seconds = 0.0;
-  for (size_t i = 0; i < records.size(); ++i) {
-    if (!records[i].ok() || partial[i]) continue;
-    const bool confirmed = records[i].kind == RecordKind::kConfirmation;
-    if (confirmed ? records[i].comparison != newest->comparison : newest != nullptr && i < newest_position) continue;
-    const double seconds = records[i].best_seconds();
-    if (best && seconds >= best_seconds) continue;
-    best = BestRecord{i, confirmed};
-    best_seconds = seconds;
+  const auto fastest = [&](auto&& counts) {
+    std::optional<size_t> found;
+    for (size_t i = 0; i < records.size(); ++i) {
+      if (!records[i].ok() || partial[i] || !counts(i)) continue;
+      if (!found || records[i].best_seconds() < records[*found].best_seconds()) found = i;
+    }
+    return found;
+  };
+  const std::optional<size_t> winner = fastest([&](size_t i) {
+    return newest != nullptr && records[i].kind == RecordKind::kConfirmation &&
+           records[i].comparison == newest->comparison;
+  });
+  const std::optional<size_t> trial = fastest(
+      [&](size_t i) { return records[i].kind == RecordKind::kTrial && (newest == nullptr || i > newest_position); });
+  // A trial's time is the least of its repetitions, so it is held against the least of the winner's.
+  if (trial && (!winner || records[*trial].best_seconds() < stats::min(records[*winner].seconds))) {
+    return BestRecord{*trial, false};
   }
-  return best;
+  if (!winner) return std::nullopt;
+  return BestRecord{*winner, true};
 }
 
 }  // namespace tensmith

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -72,7 +73,9 @@ Database::Database(fs::path path, Missing missing) : path_(std::move(path)) {
   std::error_code ignored;
   if (missing == Missing::kIsEmpty && !fs::exists(path_, ignored)) return;
   text_ = read_file(path_);
-  read_ = text_.size();
+  // A last line without its end may be one that another process is writing: `news` looks at it again.
+  read_ = text_.rfind('\n') + 1;
+  unfinished_ = std::string_view(text_).substr(read_);
   size_t first_damaged = 0;
   std::string first_reason;
   size_t number = 0;
@@ -89,6 +92,11 @@ Database::Database(fs::path path, Missing missing) : path_(std::move(path)) {
       first_damaged = number;
       first_reason = why;
     }
+  }
+  if (entries_.empty() && damaged_lines_ > 0 && text_.find("{\"version\"") == std::string::npos) {
+    throw WorkError(
+        fmt::format("{} is no database: it holds no record (line {}: {})", path_.string(), first_damaged, first_reason),
+        "name another file");
   }
   if (damaged_lines_ > 0) {
     log_warning("{}: skipped {} damaged line{}; the first is line {}: {}", path_.string(), damaged_lines_,
@@ -114,8 +122,9 @@ bool Database::index_line(std::string_view line, size_t number, std::string& why
   std::optional<RecordHead> head = scan_head(line);
   const int version = head ? head->version : scan_version(line).value_or(kRecordVersion);
   if (version > kRecordVersion) {
-    throw WorkError(fmt::format("{}, line {}: the record has version {}, and this Tensmith reads versions up to {}",
-                                path_.string(), number, version, kRecordVersion),
+    const std::string where = number > 0 ? fmt::format("line {}", number) : "a line appended meanwhile";
+    throw WorkError(fmt::format("{}, {}: the record has version {}, and this Tensmith reads versions up to {}",
+                                path_.string(), where, version, kRecordVersion),
                     "use the Tensmith that wrote it or a newer one, or another database");
   }
   if (!head) {
@@ -197,7 +206,7 @@ bool Database::take_line(std::string_view line) {
   std::string why;
   if (index_line(added_.back(), 0, why)) return true;
   added_.pop_back();
-  ++damaged_lines_;
+  if (damaged_lines_++ == 0) log_warning("{}: skipped a damaged line: {}", path_.string(), why);
   return false;
 }
 
@@ -229,7 +238,8 @@ std::vector<Record> Database::news(const RecordKey& key) {
   text.resize(text.rfind('\n') + 1);
   read_ += text.size();
   for (std::string_view line : split_string(text, '\n')) {
-    if (line.empty()) continue;
+    // What was cut off at the opening and got no more has been counted.
+    if (line.empty() || line == std::exchange(unfinished_, {})) continue;
     if (const auto ours = own_.find(hash_bytes(line)); ours != own_.end()) {
       own_.erase(ours);
       continue;
@@ -295,7 +305,8 @@ std::optional<std::pair<Record, bool>> Database::best(const RecordKey& key, std:
   take(RecordKind::kConfirmation, std::numeric_limits<double>::infinity());
   double bar = std::numeric_limits<double>::infinity();
   if (const std::optional<BestRecord> winner = choose_best(records)) {
-    bar = records[winner->position].best_seconds();
+    const Record& record = records[winner->position];
+    bar = std::max(record.best_seconds(), *std::min_element(record.seconds.begin(), record.seconds.end()));
   } else {
     for (uint32_t position : found->second) {
       const Summary& summary = entries_[position].summary;

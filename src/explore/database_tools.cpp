@@ -86,6 +86,8 @@ ImportReport import_records(Database& into, const std::filesystem::path& from) {
 }
 
 ImportReport merge_databases(std::span<const std::filesystem::path> from, const std::filesystem::path& out) {
+  // What cannot be read is told before anything is written.
+  for (const std::filesystem::path& path : from) const Database readable(path);
   Database into(out, Database::Missing::kIsEmpty);
   into.check_writable();
   ImportReport total;

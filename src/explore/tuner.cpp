@@ -1,6 +1,7 @@
 #include "tensmith/explore/tuner.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 
@@ -47,12 +48,19 @@ class Tuner {
   }
 
   /// Takes in records that this run did not make.
-  void absorb(const std::vector<Record>& records) {
+  void absorb(std::vector<Record> records) {
+    // The rest of a comparison may have come now.
+    records.insert(records.begin(), std::make_move_iterator(incomplete_.begin()),
+                   std::make_move_iterator(incomplete_.end()));
+    incomplete_.clear();
     std::vector<Observation> known;
     const std::vector<bool> partial = of_partial_comparison(records);
     for (size_t i = 0; i < records.size(); ++i) {
       const Record& record = records[i];
-      if (partial[i]) continue;
+      if (partial[i]) {
+        incomplete_.push_back(record);
+        continue;
+      }
       std::optional<Config> config = config_of(record);
       if (!config) {
         ++result_.ignored_history;
@@ -84,7 +92,7 @@ class Tuner {
   void search() {
     while (true) {
       // Another run of the same key may share the work.
-      if (sink_ != nullptr) absorb(sink_->news(base_.key));
+      if (sink_ != nullptr) take_news();
       if (!result_.store_error.empty()) return finish(TuneEnd::kStoreFailed);
       if (result_.trials >= options_.trials) return finish(TuneEnd::kTrialsDone);
       if (interrupted()) return finish(TuneEnd::kInterrupted);
@@ -92,6 +100,14 @@ class Tuner {
       const std::vector<Config> batch = next_batch(next_batch_size());
       if (batch.empty()) return finish(TuneEnd::kSpaceExhausted);
       measure(batch);
+    }
+  }
+
+  void take_news() {
+    try {
+      absorb(sink_->news(base_.key));
+    } catch (const WorkError& error) {
+      keep_store_error(error);
     }
   }
 
@@ -205,11 +221,14 @@ class Tuner {
     try {
       sink_->add(records);
     } catch (const WorkError& error) {
-      if (result_.store_error.empty()) {
-        result_.store_error = error.message();
-        if (!error.hint().empty()) result_.store_error += " (" + error.hint() + ")";
-      }
+      keep_store_error(error);
     }
+  }
+
+  void keep_store_error(const WorkError& error) {
+    if (!result_.store_error.empty()) return;
+    result_.store_error = error.message();
+    if (!error.hint().empty()) result_.store_error += " (" + error.hint() + ")";
   }
 
   void count_trial(const Record& record) {
@@ -370,9 +389,10 @@ class Tuner {
   const TuneOptions& options_;
   Stopwatch watch_;
   Record base_;
-  std::vector<Record> records_;  ///< outcomes in this space, oldest first, this run's included
-  std::vector<Config> configs_;  ///< of each record
-  IndexSet seen_;                ///< configs with a trial, or in the batch under way
+  std::vector<Record> records_;     ///< outcomes in this space, oldest first, this run's included
+  std::vector<Config> configs_;     ///< of each record
+  std::vector<Record> incomplete_;  ///< of others' comparisons of which records are missing so far
+  IndexSet seen_;                   ///< configs with a trial, or in the batch under way
   double best_seconds_ = 0.0;
   std::map<std::pair<TrialStatus, std::string>, int> failures_;
   TuneResult result_;
@@ -386,6 +406,11 @@ void check(const TuneTask& task, const TuneOptions& options) {
   if (options.batches.empty() ||
       std::any_of(options.batches.begin(), options.batches.end(), [](BatchSize batch) { return batch.size < 1; })) {
     throw UserError("every round needs a batch of at least one trial", "give batch sizes of 1 or more");
+  }
+  const Measurer::Rounds& rounds = options.comparison;
+  if (rounds.most > 0 && (rounds.least < 1 || rounds.least > rounds.most)) {
+    throw UserError(fmt::format("a comparison cannot have {} to {} rounds", rounds.least, rounds.most),
+                    "give at least 1, and no more than the upper limit; an upper limit of 0 means no comparison");
   }
 }
 

@@ -84,6 +84,16 @@ TEST(ChooseBest, TheNewestComparisonInWhichSomethingRanDecides) {
   EXPECT_EQ(choose_best(records)->position, 2u);
 }
 
+TEST(ChooseBest, ALaterTrialHasToBeatTheLeastOfTheWinnersRounds) {
+  Record winner = make_confirmation("w", 2.0, "a");
+  winner.compared_seconds = 2.5;
+  const std::vector<Record> close = {winner, make_record("w", 2.2)};
+  EXPECT_EQ(choose_best(close)->position, 0u);
+  const std::vector<Record> faster = {winner, make_record("w", 1.9)};
+  EXPECT_EQ(choose_best(faster)->position, 1u);
+  EXPECT_FALSE(choose_best(faster)->confirmed);
+}
+
 TEST(ChooseBest, AComparisonIsDecidedByItsSecondsNotByALuckyRound) {
   Record lucky = make_confirmation("w", 2.0, "a"), steady = make_confirmation("w", 2.2, "a");
   lucky.compared_seconds = 2.6;

@@ -243,6 +243,35 @@ TEST_F(DatabaseTest, NewsAreWhatOthersAppended) {
   EXPECT_EQ(times(two), std::vector<double>{});
 }
 
+TEST_F(DatabaseTest, NewsHaveTheRestOfALineThatWasBeingWrittenAtTheOpening) {
+  write({make_record("a", 1.0), make_record("a", 2.0)});
+  const std::string text = read_file(path());
+  write_file(path(), text.substr(0, text.size() - 30));
+  Database early(path()), late(path());
+  EXPECT_EQ(early.damaged_lines(), 1u);
+  write_file(path(), text);
+  ASSERT_EQ(early.news(make_record("a", 1.0).key).size(), 1u);
+  EXPECT_EQ(early.records(make_record("a", 1.0).key).size(), 2u);
+  // One that stays as it was is not counted again.
+  write_file(path(), text.substr(0, text.size() - 30) + "\n");
+  EXPECT_TRUE(late.news(make_record("a", 1.0).key).empty());
+  EXPECT_EQ(late.damaged_lines(), 1u);
+}
+
+TEST_F(DatabaseTest, AFileWithoutARecordIsNoDatabase) {
+  write_file(path("notes.md"), "# Notes\n\nNothing to tune.\n");
+  try {
+    const Database database(path("notes.md"), Database::Missing::kIsEmpty);
+    FAIL() << "no error";
+  } catch (const WorkError& error) {
+    contains(error.message(), "notes.md is no database: it holds no record (line 1: it does not start with '{')");
+  }
+  // A tuner that was killed in its first record leaves this: it goes on.
+  write({make_record("a", 1.0)});
+  write_file(path(), read_file(path()).substr(0, 60));
+  EXPECT_EQ(Database(path()).size(), 0u);
+}
+
 TEST_F(DatabaseTest, LookupGoesOnToARecordThatCanBeUsed) {
   write({make_record("conv2d:n=1,c=64", 0.5), make_record("conv2d:n=1,c=512", 2.0),
          make_record("conv2d:n=1,c=128", 3.0)});
@@ -390,6 +419,10 @@ TEST_F(DatabaseTest, MergeAndImportTakeEachRecordOnce) {
   EXPECT_EQ(Database(path("merged.jsonl")).size(), 3u);
   Database itself(path());
   EXPECT_EQ(import_records(itself, path()).added, 0u);
+  // Nothing is written when one of the files cannot be read.
+  const std::vector<std::filesystem::path> one_missing = {path(), path("nowhere.jsonl")};
+  EXPECT_THROW(merge_databases(one_missing, path("none.jsonl")), WorkError);
+  EXPECT_FALSE(std::filesystem::exists(path("none.jsonl")));
 }
 
 TEST_F(DatabaseTest, Export) {

@@ -457,6 +457,58 @@ TEST_F(TunerTest, BadOptionsAreRefused) {
   EXPECT_THROW(run(measurer), UserError);
   options_.batches = {{4, 4}, {INT_MAX, 0}};
   EXPECT_THROW(run(measurer), UserError);
+  options_.batches = {{INT_MAX, 4}};
+  for (const Measurer::Rounds& rounds :
+       {Measurer::Rounds{.least = 0, .most = 5}, Measurer::Rounds{.least = 6, .most = 5}}) {
+    options_.comparison = rounds;
+    EXPECT_THROW(run(measurer), UserError);
+  }
+}
+
+TEST_F(TunerTest, AComparisonOfAnotherRunMayComeInPieces) {
+  // Another run compared two configs; its records arrive one after the other.
+  MemorySink sink;
+  const auto confirmation = [&](const Config& config, double seconds) {
+    Record record = task_.base;
+    record.kind = RecordKind::kConfirmation;
+    record.space_fingerprint = space_.fingerprint();
+    record.knobs = knob_values(space_, config);
+    record.seconds = {seconds};
+    record.comparison = "theirs";
+    record.comparison_size = 2;
+    return record;
+  };
+  const Config theirs{{1, 2, 3}};
+  FakeMeasurer measurer([&](const Config& c) { return c == theirs ? 1e-6 : time_of(c); });
+  int trials = 0;
+  measurer.after_trial = [&] {
+    if (++trials == 1) sink.others = {confirmation(theirs, 1e-6)};
+    if (trials == 6) sink.others = {confirmation(task_.default_config, 1.0)};
+  };
+  const TuneResult result = run(measurer, &sink);
+  EXPECT_EQ(std::count(measurer.compared.begin(), measurer.compared.end(), theirs), 1);
+  EXPECT_EQ(result.best->config, theirs);
+}
+
+TEST_F(TunerTest, WhatOthersWroteAndCannotBeReadEndsTheRunWithItsResult) {
+  class NewerSink final : public RecordSink {
+   public:
+    void add(std::span<const Record>) override {}
+    std::vector<Record> news(const RecordKey&) override {
+      if (++asked_ > 2) throw WorkError("db: the record has version 99", "use a newer Tensmith");
+      return {};
+    }
+
+   private:
+    int asked_ = 0;
+  };
+  NewerSink sink;
+  FakeMeasurer measurer(time_of);
+  const TuneResult result = run(measurer, &sink);
+  EXPECT_EQ(result.end, TuneEnd::kStoreFailed);
+  EXPECT_EQ(result.store_error, "db: the record has version 99 (use a newer Tensmith)");
+  EXPECT_GT(result.trials, 0);
+  EXPECT_TRUE(result.best);
 }
 
 TEST_F(TunerTest, WithADatabaseTheSameCommandResumes) {

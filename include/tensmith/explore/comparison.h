@@ -9,8 +9,8 @@
 
 namespace tensmith {
 
-/// Seconds of a call of each config of an interleaved comparison, from its times in each round: one list a config, empty
-/// for a config that failed, whose answer is 0. Of lists that differ in length the rounds count that all have.
+/// Seconds of a call of each config of an interleaved comparison, from its times in each round: one list a config,
+/// empty for a config that failed, whose answer is 0. Of lists that differ in length the rounds count that all have.
 ///
 /// The machine's speed drifts by more than good configs differ, but within a round it treats all alike. So a time
 /// counts by its ratio to the geometric mean of its round, a config by the median of its ratios; in seconds of the
@@ -28,8 +28,9 @@ struct BestRecord {
 /// comparison did not treat all alike: it counts as none.
 std::vector<bool> of_partial_comparison(std::span<const Record> records);
 
-/// The winner of the newest comparison, unless a trial after that was faster still; without a comparison, the fastest
-/// trial. Ties go to the older record. The same records give the same answer. Nothing when no record holds a time.
+/// The winner of the newest comparison, unless a trial after that was faster than all its rounds; without a comparison,
+/// the fastest trial. Ties go to the older record. The same records give the same answer. Nothing when no record holds
+/// a time.
 std::optional<BestRecord> choose_best(std::span<const Record> records);
 
 }  // namespace tensmith

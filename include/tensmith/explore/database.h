@@ -42,8 +42,8 @@ class Database : public RecordSink {
  public:
   enum class Missing : uint8_t { kIsError, kIsEmpty };
 
-  /// Throws WorkError, naming the file: when it cannot be read, is a directory, is missing (kIsError), or holds a
-  /// record of a version newer than kRecordVersion.
+  /// Throws WorkError, naming the file: when it cannot be read, is a directory, is missing (kIsError), holds
+  /// something else than records, or a record of a version newer than kRecordVersion.
   explicit Database(std::filesystem::path path, Missing missing = Missing::kIsError);
   // Entries point into the texts held here.
   Database(const Database&) = delete;
@@ -111,7 +111,8 @@ class Database : public RecordSink {
   std::filesystem::path path_;
   std::string text_;               ///< the file as it was opened; entries point into it
   std::deque<std::string> added_;  ///< lines added since
-  size_t read_ = 0;                ///< bytes of the file that have been read
+  size_t read_ = 0;                ///< bytes of the file that have been read, up to the end of a line
+  std::string_view unfinished_;    ///< what stood behind them at the opening
   /// Hashes of lines of ours that the file holds beyond those bytes.
   std::unordered_multiset<uint64_t> own_;
   mutable std::vector<Entry> entries_;

@@ -31,10 +31,10 @@ class Measurer {
     std::string error;
   };
 
-  /// How long a comparison lasts: a round is begun while there were fewer than `least`, or fewer than `most` in
-  /// `seconds`.
+  /// How long a comparison lasts: a round is begun while there were fewer than `least`, however long they take, or
+  /// fewer than `most` in `seconds`.
   struct Rounds {
-    int least = 12;
+    int least = 4;
     int most = 60;
     double seconds = 1.5;
   };

@@ -97,7 +97,8 @@ struct TuneResult {
   double best_trial_seconds = 0.0;
   double seconds = 0.0;     ///< wall-clock time of this run
   int ignored_history = 0;  ///< records of another version of the space
-  std::string store_error;  ///< what the store said and its hint, when end is kStoreFailed
+  std::string store_error;  ///< what the store said (on writing, or on reading what others wrote) and its hint, when
+                            ///< end is kStoreFailed
   /// "all of 64 trials failed, 60 of them with: run timeout: ..."; the commonest status and its commonest text. Empty
   /// when none failed.
   std::string commonest_failure;
