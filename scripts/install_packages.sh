@@ -14,8 +14,6 @@ packages=(
   libprotobuf-dev protobuf-compiler nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev
   # benchmark peers
   libdnnl-dev libopenblas-dev libbenchmark-dev
-  # OpenCL, with a driver that runs on the CPU
-  pocl-opencl-icd ocl-icd-opencl-dev opencl-headers
   # tests
   libgtest-dev
 )

@@ -32,6 +32,21 @@ void check_shape(std::string_view name, std::span<const int64_t> shape, DataType
   }
 }
 
+/// Refuses a computation whose steps cannot be counted in int64.
+void check_domain(std::string_view name, std::span<const Axis> domain) {
+  int64_t steps = 1;
+  for (const Axis& axis : domain) {
+    if (__builtin_mul_overflow(steps, std::max<int64_t>(axis.extent, 1), &steps)) {
+      std::vector<int64_t> extents;
+      for (const Axis& each : domain) extents.push_back(each.extent);
+      throw UserError(fmt::format("tensor '{}' takes more steps than a 64-bit number can count: its axes have the "
+                                  "extents [{}]",
+                                  name, fmt::join(extents, ", ")),
+                      "make the extents smaller");
+    }
+  }
+}
+
 /// Tensors are found through the buffers that a body loads from.
 struct BufferOwner : BufferNode {
   const TensorNode* tensor = nullptr;
@@ -145,6 +160,7 @@ Tensor make_compute(std::string_view name, std::span<const Axis> axes, Expr valu
       domain.push_back({axis.var, axis.extent});
     }
   }
+  check_domain(name, domain);
   check_variables(value, known, name);
   check_reads(name, value, domain);
   return make_compute_unchecked(name, axes, value);

@@ -98,6 +98,10 @@ TEST(Tensor, MisuseIsTold) {
             }),
             "tensor 'B' with shape [2147483648, 2147483648] is larger than a 64-bit index can address");
   EXPECT_EQ(error_of([&] { reduce_axis("k", -1); }), "reduction axis 'k' has extent -1");
+  const Axis huge = reduce_axis("h", 1ll << 62), few = reduce_axis("f", 8);
+  EXPECT_EQ(error_of([&] { compute("C", {4}, [&](Axis i) { return sum(A(i), huge, few); }); }),
+            "tensor 'C' takes more steps than a 64-bit number can count: its axes have the extents "
+            "[4, 4611686018427387904, 8]");
   EXPECT_EQ(error_of([&] { compute("C", {8}, [&](Axis i) { return A(i) + A(k); }); }),
             "tensor 'C' uses the variable 'k', which is none of its axes");
   EXPECT_EQ(error_of([&] { compute("C", {8}, [&](Axis i) { return sum(A(k), k) + A(i); }); }),
