@@ -186,7 +186,7 @@ void read_fields(std::string_view text, std::string_view fields, bool written_ou
   reader.choice("weights", c.weights, kWeightsNames);
   reader.type(c.type);
   reader.choice("epilogue", c.epilogue, kEpilogueNames);
-  reader.finish("conv2d", "n c h w k r s stride pad dilation groups layout weights type epilogue");
+  reader.finish("conv2d", "n c h w k r s stride pad dilation layout weights type epilogue");
   if (written_out) {
     reader.require("conv2d", {"c", "h", "w", "k", "r", "s"}, "conv2d:c=64,h=56,w=56,k=64,r=3,s=3,pad=1");
   }

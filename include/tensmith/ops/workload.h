@@ -73,6 +73,10 @@ std::string to_string(const Workload& workload);
 /// taps included.
 double flop_count(const Workload& workload);
 
+/// The same without what an operand's padding takes part in: of conv2d, the taps that fall inside the image. What a
+/// program has to do, whether or not it does more.
+double useful_flop_count(const Workload& workload);
+
 /// Terms summed into one output element (the reduction length of the longest reduction); decides the tolerance.
 int64_t reduction_length(const Workload& workload);
 int64_t reduction_length(const Program& program);
