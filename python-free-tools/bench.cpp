@@ -2,7 +2,6 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +12,7 @@
 #include "output.h"
 #include "peak.h"
 #include "peer.h"
+#include "progress.h"
 #include "table.h"
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/explore/measure/local_measurer.h"
@@ -33,8 +33,9 @@ constexpr std::array<std::string_view, 3> kLibraries = {"onednn", "openblas", "e
 struct Rival {
   enum class Kind { kLibrary, kConfig, kDatabase };
   Kind kind = Kind::kLibrary;
-  std::string name;   ///< as it was written
-  std::string which;  ///< the library, the config (an index or default) or the file
+  std::string name;                          ///< as it was written
+  std::string which;                         ///< the library, the config (an index or default) or the file
+  std::shared_ptr<const Database> database;  ///< the file, opened
 };
 
 struct Options {
@@ -66,6 +67,7 @@ struct Outcome {
   std::string workload;
   ChosenConfig config;
   double flops = 0;
+  double useful_flops = 0;
   Series ours;
   std::vector<Series> peers;
   DataType type;
@@ -133,8 +135,7 @@ Contender make_contender(const Rival& rival, const Options& options, const Named
   if (rival.kind == Rival::Kind::kConfig) {
     chosen = choose_config(task, nullptr, rival.which, options.flush);
   } else {
-    const Database other(rival.which);
-    chosen = choose_config(task, &other, "best", options.flush);
+    chosen = choose_config(task, rival.database.get(), "best", options.flush);
   }
   const std::shared_ptr<LocalMeasurer::Session> session = measurer.open(chosen.config);
   return {fmt::format("config {} of the same space ({})", task.space.index_of(chosen.config), to_string(chosen.source)),
@@ -146,6 +147,7 @@ void bench_one(const Options& options, const NamedWorkload& named, const std::ve
   const int threads = thread_count(options.workloads);
   const TaskAndProgram made = make_task_and_program(named.workload, parse_target(options.workloads.target), threads);
   outcome.flops = made.task.flops;
+  outcome.useful_flops = useful_flop_count(named.workload);
   outcome.type = output_type(made.program);
   outcome.config = choose_config(made.task, database, options.config, options.flush);
   if (!outcome.config.note.empty()) {
@@ -154,18 +156,25 @@ void bench_one(const Options& options, const NamedWorkload& named, const std::ve
   LocalMeasurerOptions measuring;
   measuring.threads = threads;
   measuring.flush = options.flush;
+  ProgressDisplay display(named.name, outcome.flops);
+  measuring.preparing = [&](double done, double seconds) { display.show_preparing(done, seconds); };
   LocalMeasurer measurer(made.task, made.program, reduction_length(named.workload), measuring);
-  const std::unique_ptr<LocalMeasurer::Session> session = measurer.open(outcome.config.config);
 
   std::vector<Contender> contenders;
+  std::vector<std::string> missing;
   for (const Rival& rival : rivals) {
     try {
       contenders.push_back(make_contender(rival, options, named, made.task, measurer));
       outcome.peers.push_back({rival.name, contenders.back().description, {}, {}, {}});
     } catch (const WorkError& e) {
-      log_warning("{}: {} is left out: {}", named.name, rival.name, e.what());
+      missing.push_back(fmt::format("{}: {}", rival.name, e.what()));
     }
   }
+  if (contenders.empty() && !rivals.empty()) {
+    throw WorkError(fmt::format("there is nothing to time it against: {}", fmt::join(missing, "; ")));
+  }
+  for (const std::string& reason : missing) log_warning("{}: left out: {}", named.name, reason);
+  const std::unique_ptr<LocalMeasurer::Session> session = measurer.open(outcome.config.config);
   for (int round = 0; round < options.rounds; ++round) {
     outcome.ours.add(timed(*session, options.min_seconds));
     for (size_t i = 0; i < contenders.size(); ++i) {
@@ -222,8 +231,8 @@ void print_table(const std::vector<Outcome>& outcomes, const Options& options) {
   const int threads = thread_count(options.workloads);
   Peaks peaks(target, threads);
   Table table({"workload", "config", "GFLOP/s", "% of peak", "peer", "its GFLOP/s", "ratio", "ratio_median"});
-  std::set<std::string> kernels;
-  bool any = false;
+  std::string kernels;
+  bool any = false, any_peer = false;
   for (const Outcome& o : outcomes) {
     if (o.ours.minimum.empty()) {
       continue;
@@ -231,7 +240,7 @@ void print_table(const std::vector<Outcome>& outcomes, const Options& options) {
     any = true;
     const double ours = gflops(o.flops, stats::min(o.ours.minimum));
     const std::vector<std::string> row{o.name, std::string(to_string(o.config.source)), fmt::format("{:.1f}", ours),
-                                       peaks.percent(ours, o.type)};
+                                       o.flops > 0 ? peaks.percent(ours * o.useful_flops / o.flops, o.type) : "-"};
     const auto add = [&](const std::vector<std::string>& rest) {
       std::vector<std::string> full = row;
       full.insert(full.end(), rest.begin(), rest.end());
@@ -248,19 +257,25 @@ void print_table(const std::vector<Outcome>& outcomes, const Options& options) {
              fmt::format("{:.1f}", gflops(o.flops, stats::min(peer.minimum))),
              fmt::format("{:.3f}", ratio(peer, o.ours)), fmt::format("{:.3f}", ratio_median(peer, o.ours))});
       }
-      kernels.insert(fmt::format("{}: {}\n", peer.name, peer.description));
+      any_peer = true;
+      kernels += fmt::format("{}, {}: {}\n", o.name, peer.name, peer.description);
     }
   }
   if (any) {
-    emit_text(
-        fmt::format("{}ratio: peer's minimum / our minimum over {} interleaved rounds; above 1 we are faster\n{}{}",
-                    table.text(), options.rounds, peaks.text(), fmt::join(kernels, "")));
+    const std::string legend = fmt::format(
+        "ratio: the peer's fastest time over {} interleaved rounds / ours; above 1 we are faster\n"
+        "ratio_median: the median of what the rounds give by themselves\n",
+        options.rounds);
+    emit_text(table.text() + (any_peer ? legend : "") + peaks.text() + kernels);
   }
 }
 
 void run(const Options& options) {
   const std::vector<NamedWorkload> named = resolve(options.workloads);
-  const std::vector<Rival> rivals = parse_rivals(options.against);
+  std::vector<Rival> rivals = parse_rivals(options.against);
+  for (Rival& rival : rivals) {
+    if (rival.kind == Rival::Kind::kDatabase) rival.database = std::make_shared<Database>(rival.which);
+  }
   const Target target = parse_target(options.workloads.target);
   std::string why;
   if (!runs_on_host(target, &why)) {
@@ -270,6 +285,7 @@ void run(const Options& options) {
   if (!options.workloads.db.empty()) {
     database = std::make_unique<Database>(options.workloads.db);
   }
+  warn_of_threads(options.workloads);
   std::vector<Outcome> outcomes;
   std::vector<std::string> failures;
   for (const NamedWorkload& workload : named) {

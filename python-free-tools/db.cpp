@@ -26,19 +26,14 @@ struct Options {
   bool json = false;
 };
 
-/// GFLOP/s of a record's workload, or 0 when its text is no workload of ours (a free expression, an operator of another
-/// version).
-double record_gflops(const RecordKey& key, double seconds) {
-  try {
-    return gflops(flop_count(parse_workload(key.workload)), seconds);
-  } catch (const UserError&) {
-    return 0;
-  }
-}
-
 std::string speed(const RecordKey& key, double seconds) {
-  const double rate = record_gflops(key, seconds);
-  return seconds <= 0 ? "-" : rate > 0 ? fmt::format("{:.1f} GFLOP/s", rate) : fmt::format("{:.3g} s", seconds);
+  double flops = 0;
+  try {
+    flops = flop_count(parse_workload(key.workload));
+  } catch (const UserError&) {
+    // An operator of another version: its time is all that can be told.
+  }
+  return speed_text(flops, seconds);
 }
 
 void stats(const Options& options) {

@@ -15,7 +15,6 @@
 #include "tensmith/runtime/runtime.h"
 #include "tensmith/schedule/lower.h"
 #include "tensmith/support/clock.h"
-#include "tensmith/support/sysinfo.h"
 #include "workloads.h"
 
 namespace tensmith::cli {
@@ -60,7 +59,8 @@ Function make_kernel(const Target& target, DataType type, int threads, int64_t c
   return lower_function({"tensmith_peak", make_array({factor}), make_array({out}), body});
 }
 
-double measure(const Target& target, DataType type, int threads) {
+double measure(const Target& target, DataType type, const std::vector<int>& cpus) {
+  const auto threads = static_cast<int>(cpus.size());
   Arena arena;
   ArenaScope scope(arena);
   // Two units with a latency of four or five cycles: ten independent chains keep both busy.
@@ -81,6 +81,8 @@ double measure(const Target& target, DataType type, int threads) {
   const auto factor = allocate(factor_bytes), out = allocate(factor_bytes * static_cast<size_t>(threads * kChains));
   void* arguments[] = {factor.get(), out.get()};
   tensmith_set_num_threads(threads);
+  // Free to move, two threads may share a core for as long as this takes.
+  tensmith_pin_threads(cpus.data(), threads);
   double best = std::numeric_limits<double>::infinity();
   const Stopwatch watch;
   while (watch.seconds() < kSeconds) {
@@ -88,32 +90,35 @@ double measure(const Target& target, DataType type, int threads) {
     entry(arguments);
     best = std::min(best, steady_seconds() - start);
   }
+  tensmith_pin_threads(nullptr, 0);
   const double flops = 2.0 * static_cast<double>(kSteps) * kChains * static_cast<double>(lanes) * threads;
   return flops / best * 1e-9;
 }
 
 }  // namespace
 
-std::string Peaks::percent(double gflops, DataType type) {
+Peaks::Peaks(const Target& target, int threads) : target_(target), cpus_(operator_cpus(threads)) {}
+
+std::string Peaks::percent(double useful_gflops, DataType type) {
   if (type != kFloat32 && type != kFloat64) {
     return "-";
   }
-  const auto [entry, is_new] = gflops_.try_emplace(type.bits, 0);
-  if (is_new) {
-    const std::vector<int> before = allowed_cpus();
-    pin_thread_to_cpus(operator_cpus(threads_));  // the pool's threads inherit it
-    entry->second = measure(target_, type, threads_);
-    pin_thread_to_cpus(before);
+  const auto entry = gflops_.try_emplace(type.bits, 0).first;
+  // Other work on the machine only makes it slower.
+  constexpr int kAttempts = 3;
+  for (int i = 0; i < kAttempts && (entry->second == 0 || entry->second < useful_gflops); ++i) {
+    entry->second = std::max(entry->second, measure(target_, type, cpus_));
   }
-  return fmt::format("{:.0f}", 100 * gflops / entry->second);
+  return fmt::format("{:.0f}", 100 * useful_gflops / entry->second);
 }
 
 std::string Peaks::text() const {
   std::string out;
   for (const auto& [bits, gflops] : gflops_) {
-    out += fmt::format("measured peak: {:.1f} GFLOP/s (float{}, {} thread{})\n", gflops, bits, threads_,
-                       threads_ == 1 ? "" : "s");
+    out += fmt::format("measured peak: {:.1f} GFLOP/s (float{}, {} thread{})\n", gflops, bits, cpus_.size(),
+                       cpus_.size() == 1 ? "" : "s");
   }
+  if (!out.empty()) out += "% of peak: without the multiply-adds of padding, which GFLOP/s count\n";
   return out;
 }
 

@@ -43,9 +43,9 @@ std::string fitting_line(std::string name, const TuneProgress& p, double flops, 
   const size_t columns = terminal.value_or(std::string::npos);
   if (name.size() > columns / 3) name = name.substr(0, columns / 3) + "..";
   const std::string trials = fmt::format("{}/{} trials", p.trials, p.total);
-  const std::string best = fmt::format("best {:.1f} GFLOP/s", gflops(flops, p.best_seconds));
+  const std::string best = fmt::format("best {}", speed_text(flops, p.best_seconds));
   const std::string base =
-      p.default_seconds > 0 ? fmt::format(" (default {:.1f})", gflops(flops, p.default_seconds)) : "";
+      p.default_seconds > 0 ? fmt::format(" (default {})", speed_text(flops, p.default_seconds)) : "";
   const std::string left = duration(p.seconds_left) + " left";
   const std::string full =
       fmt::format("{}, {} valid, {}{}, {:.1f} trials/s, {}", trials, p.valid, best, base, p.trials_per_second, left);
@@ -87,12 +87,31 @@ void ProgressDisplay::show(const TuneProgress& p) {
     return;
   }
   last_shown_ = p.elapsed_seconds;
+  show_line(fitting_line(name_, p, flops_, columns()));
+}
+
+void ProgressDisplay::show_preparing(double done, double seconds) {
+  constexpr double kSoon = 1;
+  if (seconds < kSoon || seconds - last_prepared_ < (terminal_ ? kTerminalSeconds : kPlainSeconds)) {
+    return;
+  }
+  last_prepared_ = seconds;
+  const std::string left = done > 0 ? fmt::format(", {} left", duration(seconds / done * (1 - done))) : "";
+  show_line(fmt::format("{} computing the output to expect, {:.0f}%{}", name_, 100 * done, left)
+                .substr(0, columns().value_or(std::string::npos) - 1));
+}
+
+std::optional<size_t> ProgressDisplay::columns() const {
+  return terminal_ ? std::optional(terminal_columns()) : std::nullopt;
+}
+
+void ProgressDisplay::show_line(const std::string& line) {
   if (!terminal_) {
-    print_stderr(fitting_line(name_, p, flops_, std::nullopt) + "\n");
+    print_stderr(line + "\n");
     return;
   }
   clear_line();
-  line_ = fitting_line(name_, p, flops_, terminal_columns());
+  line_ = line;
   print_stderr(line_);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "tensmith/explore/tuner.h"
@@ -16,14 +17,20 @@ class ProgressDisplay {
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
   void show(const TuneProgress& progress);
+  /// The expected output is being computed, which nobody has to be told of when it is done within a second.
+  void show_preparing(double done, double seconds);
 
  private:
+  void show_line(const std::string& line);
   void clear_line();
+  /// Of the terminal, if it is one.
+  std::optional<size_t> columns() const;
 
   std::string name_;
   double flops_;
   bool terminal_;
   double last_shown_ = -1e9;
+  double last_prepared_ = -1e9;
   std::string line_;
 };
 

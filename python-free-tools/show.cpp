@@ -52,7 +52,8 @@ std::string features_text(const Task& task, const Config& config) {
   const KnobFeatures knobs(task.space);
   FeatureExtractor extractor(task.target);
   const Function nest = build_loop_nest(task.instantiate(config), "nest");
-  return format_features(knobs.extract(config), knobs.names()) +
+  return "# counts and sizes x as log2(1 + x), choices as numbers\n" +
+         format_features(knobs.extract(config), knobs.names()) +
          format_features(extractor.extract(nest), feature_names());
 }
 

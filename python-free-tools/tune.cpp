@@ -1,5 +1,6 @@
 #include <csignal>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -50,7 +51,9 @@ struct Outcome {
   std::string workload;
   TuneResult result;
   double flops = 0;
+  double useful_flops = 0;
   DataType type;
+  std::string best_knobs;
   nlohmann::json best_config;
   std::string note;   ///< why it was not tuned although nothing failed
   std::string error;  ///< what failed
@@ -80,6 +83,7 @@ void tune_one(const Options& options, const NamedWorkload& named, Database* data
   const TaskAndProgram made = make_task_and_program(named.workload, parse_target(options.workloads.target), threads);
   const Task& task = made.task;
   outcome.flops = task.flops;
+  outcome.useful_flops = useful_flop_count(named.workload);
   outcome.type = output_type(made.program);
 
   TuneSettings settings = options.settings;
@@ -87,9 +91,13 @@ void tune_one(const Options& options, const NamedWorkload& named, Database* data
   settings.time_budget_seconds = seconds;
   ProgressDisplay display(named.name, task.flops);
   settings.progress = [&](const TuneProgress& p) { display.show(p); };
+  settings.measuring.preparing = [&](double done, double so_far) { display.show_preparing(done, so_far); };
   outcome.result = tune_task(task, made.program, database, settings);
   if (outcome.result.best) {
-    outcome.best_config = knobs_json(task.space, outcome.result.best->config);
+    const Config& best = outcome.result.best->config;
+    outcome.best_config = knobs_json(task.space, best);
+    outcome.best_knobs = fmt::format("config {}{}: {}", task.space.index_of(best),
+                                     best == task.default_config ? ", the default" : "", task.space.to_string(best));
   }
   if (!outcome.result.store_error.empty()) {
     outcome.error = outcome.result.store_error;
@@ -141,11 +149,13 @@ std::vector<Outcome> tune_all(const Options& options, const std::vector<NamedWor
   return outcomes;
 }
 
-nlohmann::json to_json(const Outcome& o) {
-  nlohmann::json out{{"workload", o.workload},
-                     {"trials", o.result.trials},
-                     {"valid", o.result.valid()},
-                     {"seconds", o.result.seconds}};
+nlohmann::json to_json(const Outcome& o, const Options& options) {
+  const auto speed = [&](double seconds) {
+    return nlohmann::json{{"seconds", seconds}, {"gflops", gflops(o.flops, seconds)}};
+  };
+  nlohmann::json out{
+      {"workload", o.workload},    {"target", options.workloads.target}, {"threads", thread_count(options.workloads)},
+      {"trials", o.result.trials}, {"valid", o.result.valid()},          {"seconds", o.result.seconds}};
   if (!o.note.empty()) {
     out["note"] = o.note;
   }
@@ -153,38 +163,71 @@ nlohmann::json to_json(const Outcome& o) {
     out["error"] = o.error;
   }
   if (o.result.default_config) {
-    out["default"] = {{"gflops", gflops(o.flops, o.result.default_config->seconds)}};
+    out["default"] = speed(o.result.default_config->seconds);
   }
   if (o.result.best) {
-    out["best"] = {{"gflops", gflops(o.flops, o.result.best->seconds)}, {"config", o.best_config}};
+    out["best"] = speed(o.result.best->seconds);
+    out["best"]["config"] = o.best_config;
+    out["best"]["confirmed"] = o.result.best->confirmed;
+    out["best_trial"] = speed(o.result.best_trial_seconds);
   }
   return out;
 }
 
+/// Which config it is, and why it is not the speed that the progress line told.
+std::string explanation(const Outcome& o) {
+  if (!o.result.best) return {};
+  std::string text = fmt::format("{}: {}\n", o.name, o.best_knobs);
+  if (o.result.best->confirmed) {
+    text += fmt::format(
+        "  fastest single trial {}; the best were then measured again in turns with the default: {}{}\n",
+        speed_text(o.flops, o.result.best_trial_seconds), speed_text(o.flops, o.result.best->seconds),
+        o.result.default_config ? fmt::format(", default {}", speed_text(o.flops, o.result.default_config->seconds))
+                                : "");
+  }
+  return text;
+}
+
+/// Commands that use the result, for the first workload that has one.
+std::string next_steps(const std::vector<Outcome>& outcomes, const WorkloadOptions& options) {
+  const auto first = std::find_if(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return !!o.result.best; });
+  if (first == outcomes.end() || options.db.empty()) return {};
+  const auto line = [&](const char* verb, const char* rest) {
+    return fmt::format("  {}{}\n", command_text(verb, options, first->name), rest);
+  };
+  return "next, for example:\n" + line("show", " --as=schedule") + line("bench", " --against=config:default") +
+         line("compile", " -o out");
+}
+
 /// A line for each workload that was tried. A dash is what was not measured.
-void print_table(const std::vector<Outcome>& outcomes, const Target& target, int threads) {
-  Table table({"workload", "default GFLOP/s", "tuned GFLOP/s", "gain", "% of peak", "trials", "valid", "seconds"});
-  Peaks peaks(target, threads);
+void print_table(const std::vector<Outcome>& outcomes, const Options& options, const Target& target) {
+  Table table({"workload", "default GFLOP/s", "tuned GFLOP/s", "gain", "% of peak", "trials", "valid", "tuning time"});
+  Peaks peaks(target, thread_count(options.workloads));
+  std::string explanations;
   bool any = false;
   for (const Outcome& o : outcomes) {
     if (o.result.trials == 0) {
       continue;
     }
     any = true;
-    const double best = o.result.best ? gflops(o.flops, o.result.best->seconds) : 0;
-    const double base = o.result.default_config ? gflops(o.flops, o.result.default_config->seconds) : 0;
-    table.add({o.name, base > 0 ? fmt::format("{:.1f}", base) : "-", best > 0 ? fmt::format("{:.1f}", best) : "-",
-               base > 0 && best > 0 ? fmt::format("{:.2f}x", best / base) : "-",
-               best > 0 ? peaks.percent(best, o.type) : "-", fmt::format("{}", o.result.trials),
-               fmt::format("{}", o.result.valid()), fmt::format("{:.1f}", o.result.seconds)});
+    const double best = o.result.best ? o.result.best->seconds : 0;
+    const double base = o.result.default_config ? o.result.default_config->seconds : 0;
+    const auto rate = [&](double seconds) {
+      return seconds > 0 && o.flops > 0 ? fmt::format("{:.1f}", gflops(o.flops, seconds)) : "-";
+    };
+    table.add({o.name, rate(base), rate(best), base > 0 && best > 0 ? fmt::format("{:.2f}x", base / best) : "-",
+               best > 0 && o.flops > 0 ? peaks.percent(gflops(o.useful_flops, best), o.type) : "-",
+               fmt::format("{}", o.result.trials), fmt::format("{}", o.result.valid()),
+               fmt::format("{:.1f} s", o.result.seconds)});
+    explanations += explanation(o);
   }
   if (any) {
-    emit_text(table.text() + peaks.text());
+    emit_text(table.text() + peaks.text() + explanations + next_steps(outcomes, options.workloads));
   }
 }
 
 /// Tells what failed and how it ended.
-void conclude(const std::vector<Outcome>& outcomes, bool interrupted) {
+void conclude(const std::vector<Outcome>& outcomes, bool interrupted, bool stored) {
   std::vector<std::string> failures;
   for (const Outcome& o : outcomes) {
     if (!o.error.empty()) failures.push_back(fmt::format("{}: {}", o.name, o.error));
@@ -194,8 +237,9 @@ void conclude(const std::vector<Outcome>& outcomes, bool interrupted) {
   }
   for (const std::string& failure : failures) print_error(failure);
   if (interrupted) {
-    throw Interrupted(stop_signal,
-                      "tensmith: interrupted; everything measured is kept, the same command goes on from here");
+    throw Interrupted(stop_signal, stored ? "tensmith: interrupted; everything measured is kept, the same command goes "
+                                            "on from here"
+                                          : "tensmith: interrupted; nothing is kept, for there is no --db");
   }
   if (!failures.empty()) {
     throw WorkError(fmt::format("{} of {} workloads failed", failures.size(), outcomes.size()));
@@ -210,6 +254,7 @@ void run(const Options& options) {
     throw UserError(fmt::format("target '{}' cannot be measured on this machine: {}", options.workloads.target, why),
                     "tune on a machine that has these features; `tensmith compile` needs none");
   }
+  warn_of_threads(options.workloads);
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
   const std::vector<Outcome> outcomes = tune_all(options, named);
@@ -218,12 +263,17 @@ void run(const Options& options) {
       std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.interrupted; });
   if (options.json) {
     nlohmann::json results = nlohmann::json::array();
-    for (const Outcome& o : outcomes) results.push_back(to_json(o));
+    for (const Outcome& o : outcomes) results.push_back(to_json(o, options));
     emit_result({{"results", results}, {"interrupted", interrupted}});
   } else {
-    print_table(outcomes, target, thread_count(options.workloads));
+    print_table(outcomes, options, target);
   }
-  conclude(outcomes, interrupted);
+  const bool stored = !options.workloads.db.empty();
+  if (!stored && !interrupted &&
+      std::any_of(outcomes.begin(), outcomes.end(), [](const Outcome& o) { return o.result.new_trials > 0; })) {
+    print_stderr("tensmith: nothing is kept, for there is no --db; with one, the other commands use the result\n");
+  }
+  conclude(outcomes, interrupted, stored);
 }
 
 }  // namespace

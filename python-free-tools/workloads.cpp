@@ -1,6 +1,8 @@
 #include "workloads.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/ops/templates.h"
 #include "tensmith/support/error.h"
+#include "tensmith/support/log.h"
 #include "tensmith/support/strings.h"
 #include "tensmith/support/sysinfo.h"
 
@@ -24,6 +27,18 @@ std::string thread_hint(const RecordKey& wanted, const Database& database) {
     }
   }
   return {};
+}
+
+/// In quotes where a shell would read anything into it.
+std::string shell_word(const std::string& word) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view("_-=./:,+@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string quoted = "'";
+  for (char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
 }
 
 }  // namespace
@@ -109,6 +124,40 @@ ChosenConfig choose_config(const Task& task, const Database* database, const std
     throw UserError(fmt::format("config {} is not valid: {}", which, invalid->reason), "choose another index");
   }
   return chosen;
+}
+
+void warn_of_threads(const WorkloadOptions& options) {
+  const size_t cores = allowed_cpus().size();
+  if (static_cast<size_t>(thread_count(options)) > cores) {
+    log_warning("{} threads on {} core{}: they take turns, and times say little", thread_count(options), cores,
+                cores == 1 ? "" : "s");
+  }
+}
+
+std::string speed_text(double flops, double seconds) {
+  return seconds <= 0 ? "-"
+         : flops > 0  ? fmt::format("{:.1f} GFLOP/s", gflops(flops, seconds))
+                      : fmt::format("{:.3g} s", seconds);
+}
+
+std::string command_text(const std::string& verb, const WorkloadOptions& options, const std::string& name) {
+  std::vector<std::string> words{"tensmith", verb};
+  if (options.expression.empty()) {
+    words.push_back(name);
+  } else {
+    words.insert(words.end(), {"--expr", options.expression});
+    for (const std::string& shape : options.shapes) words.insert(words.end(), {"--shape", shape});
+    for (const std::string& extent : options.extents) words.insert(words.end(), {"--extent", extent});
+  }
+  if (options.target != WorkloadOptions{}.target) words.push_back("--target=" + options.target);
+  if (options.threads > 0) words.push_back(fmt::format("--threads={}", options.threads));
+  if (!options.db.empty()) words.push_back("--db=" + options.db);
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += ' ';
+    text += shell_word(word);
+  }
+  return text;
 }
 
 double gflops(double flops, double seconds) { return seconds > 0 ? flops / seconds * 1e-9 : 0; }

@@ -39,6 +39,8 @@ struct NamedWorkload {
 std::vector<NamedWorkload> resolve(const WorkloadOptions& options);
 
 int thread_count(const WorkloadOptions& options);
+/// Warns when there are more threads than cores to time them on.
+void warn_of_threads(const WorkloadOptions& options);
 
 /// The cores of the operator: the last ones, as LocalMeasurer takes them.
 std::vector<int> operator_cpus(int threads);
@@ -52,5 +54,10 @@ ChosenConfig choose_config(const Task& task, const Database* database, const std
 
 /// GFLOP/s.
 double gflops(double flops, double seconds);
+/// "12.3 GFLOP/s"; "0.0012 s" where no operation counts; "-" where nothing was measured.
+std::string speed_text(double flops, double seconds);
+
+/// The command that does `verb` with a workload and the options that say what it runs on, as a shell reads it.
+std::string command_text(const std::string& verb, const WorkloadOptions& options, const std::string& name);
 
 }  // namespace tensmith::cli

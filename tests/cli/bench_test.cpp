@@ -62,7 +62,8 @@ class WithPeer : public ::testing::Test {
     std::ofstream(path) << "#!/bin/sh\n" << peer;
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     SpawnOptions options;
-    options.argv = {program(), "bench", "matmul:m=16,n=16,k=16", "--against=onednn"};
+    options.argv = {program(), "bench", "matmul:m=16,n=16,k=16"};
+    if (arguments.empty() || !arguments.front().starts_with("--against")) options.argv.push_back("--against=onednn");
     options.argv.insert(options.argv.end(), kQuick.begin(), kQuick.end());
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
     return run_captured(options, 120);
@@ -89,9 +90,38 @@ TEST_F(WithPeer, APeerThatDiesCostsItsRoundsOnly) {
 }
 
 TEST_F(WithPeer, APeerThatCannotStartIsLeftOut) {
-  const CapturedRun run = bench("exit 4", {"--json"});
-  EXPECT_EQ(run.status.code, 0) << run.err;
-  EXPECT_NE(run.err.find("onednn is left out: peer onednn exited with 4"), std::string::npos) << run.err;
+  const CapturedRun alone = bench("exit 4", {"--json"});
+  EXPECT_EQ(alone.status.code, 1) << "nothing was compared";
+  EXPECT_NE(alone.err.find("there is nothing to time it against: onednn: peer onednn exited with 4"), std::string::npos)
+      << alone.err;
+  EXPECT_FALSE(json_of(alone)["results"][0].contains("ours")) << alone.out;
+  const CapturedRun with_another = bench("exit 4", {"--against=onednn,config:default", "--json"});
+  EXPECT_EQ(with_another.status.code, 0) << with_another.err;
+  EXPECT_NE(with_another.err.find("left out: onednn: peer onednn exited with 4"), std::string::npos)
+      << with_another.err;
+}
+
+TEST(Bench, ADatabaseThatIsNotThereIsToldBeforeAnythingRuns) {
+  const CapturedRun run = bench({"matmul:m=16,n=16,k=16", "--against=db:/nowhere/t.db"});
+  EXPECT_EQ(run.status.code, 1);
+  EXPECT_NE(run.err.find("cannot read /nowhere/t.db"), std::string::npos) << run.err;
+  EXPECT_EQ(run.out, "");
+}
+
+TEST(Bench, TheLegendTellsWhatIsThere) {
+  const std::string alone = bench({"matmul:m=16,n=16,k=16"}).out;
+  EXPECT_NE(alone.find("% of peak: "), std::string::npos) << alone;
+  EXPECT_EQ(alone.find("ratio: "), std::string::npos) << alone;
+  const std::string compared = bench({"matmul:m=16,n=16,k=16", "--against=config:default"}).out;
+  EXPECT_NE(compared.find("\nratio: "), std::string::npos) << compared;
+  EXPECT_NE(compared.find("\nratio_median: "), std::string::npos) << compared;
+  EXPECT_NE(compared.find("\nmatmul:m=16,n=16,k=16, config:default: config "), std::string::npos) << compared;
+}
+
+TEST(Bench, MoreThreadsThanCoresAreWarnedOf) {
+  EXPECT_EQ(bench({"matmul:m=16,n=16,k=16"}).err, "");
+  const CapturedRun run = run_tensmith({"bench", "matmul:m=16,n=16,k=16", "--threads=1000", "--rounds=1", "--json"});
+  EXPECT_NE(run.err.find("warning: 1000 threads on "), std::string::npos) << run.err;
 }
 
 }  // namespace

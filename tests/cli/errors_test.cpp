@@ -59,14 +59,25 @@ TEST(CliErrors, UsageErrorsAreOneLineAndExitCode2) {
   }
   expect_usage_error({"db", "foo"}, "unknown command 'foo' (hint: there are stats, best, import, merge, export)");
   expect_usage_error({"tuen"}, "there are tune, compile, bench, show, db, targets");
-  expect_usage_error({"tune", "--expr", "C[y] = A[y", "--shape", "A=4"}, "expression, line 1 column 11");
-  expect_usage_error({"tune", "--expr", "C[y] = A[y+1]", "--shape", "A=4", "--extent", "y=4"}, "out of bounds");
   expect_usage_error({"tune", "--expr", "C[y] = A[y]", "--shape", "A=x"}, "shape 'A=x'");
   expect_usage_error({"tune", "resnet18.C6", "--expr", "C[y] = A[y]"}, "both a workload and --expr");
   expect_usage_error({"show", "resnet18.C6", "--config=99999999999999"}, "outside the space");
   expect_usage_error({"show", "resnet18.C6", "--config=worst"}, "config 'worst' is not understood");
   expect_usage_error({"show", "resnet18.C6", "--print-after=magic"}, "unknown pass 'magic'");
   expect_usage_error({"db", "stats"}, "required");
+}
+
+TEST(CliErrors, ExpressionsShowThePlaceUnderTheLine) {
+  const CapturedRun syntax = run_tensmith({"tune", "--expr", "C[y] = A[y", "--shape", "A=4"});
+  EXPECT_EQ(syntax.status.code, 2);
+  EXPECT_EQ(syntax.err,
+            "tensmith: error: expression, line 1 column 11: expected ',' or ']', found the end\n"
+            "  C[y] = A[y\n"
+            "            ^\n");
+  const CapturedRun bounds = run_tensmith({"tune", "--expr", "C[y] = A[y+1]", "--shape", "A=4", "--extent", "y=4"});
+  EXPECT_EQ(bounds.status.code, 2);
+  EXPECT_NE(bounds.err.find("out of bounds"), std::string::npos) << bounds.err;
+  EXPECT_TRUE(bounds.err.ends_with("\n  C[y] = A[y+1]\n  ^\n")) << bounds.err;
 }
 
 TEST(CliErrors, WorkErrorsAreExitCode1) {

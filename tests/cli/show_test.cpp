@@ -16,6 +16,7 @@ TEST(Show, EveryForm) {
   EXPECT_NE(show({"--as=schedule"}).find("compute_at conv out."), std::string::npos);
   EXPECT_NE(show({"--as=ir"}).find("func operator_main("), std::string::npos);
   EXPECT_NE(show({"--as=features"}).find("tile_ow"), std::string::npos);
+  EXPECT_EQ(show({"--as=features"}).find("# counts and sizes x as log2(1 + x)"), 0u);
   EXPECT_NE(show({"--as=asm"}).find("operator_main"), std::string::npos);
   EXPECT_NE(show({"--as=ll"}).find("define"), std::string::npos);
   EXPECT_NE(show({"--as=space"}).find("points, constraints aside"), std::string::npos);

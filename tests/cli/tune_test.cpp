@@ -61,6 +61,51 @@ TEST_F(Tune, TunesRecordsAndRepeatsWithoutMeasuring) {
       << "more trials go on from there";
 }
 
+TEST_F(Tune, TheResultIsExplained) {
+  const std::vector<std::string> command{"matmul:m=24,n=40,k=32", "--trials=8"};
+  const CapturedRun run = tune(command);
+  ASSERT_EQ(run.status.code, 0) << run.err;
+  EXPECT_NE(run.out.find("\nmatmul:m=24,n=40,k=32: config "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("fastest single trial "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("\n  tensmith show matmul:m=24,n=40,k=32 --threads=1 --db=" + db() + " --as=schedule\n"),
+            std::string::npos)
+      << run.out;
+  const nlohmann::json r = result(tune({command[0], command[1], "--json"}));
+  EXPECT_EQ(r["threads"], 1);
+  EXPECT_EQ(r["target"], "llvm");
+  for (const char* which : {"default", "best", "best_trial"}) {
+    EXPECT_GT(r[which]["seconds"].get<double>(), 0) << which;
+    EXPECT_NEAR(r[which]["gflops"].get<double>() * r[which]["seconds"].get<double>() * 1e9, 2.0 * 24 * 40 * 32, 1e-6);
+  }
+}
+
+TEST_F(Tune, WhatIsNotKeptIsTold) {
+  const std::vector<std::string> command{"tune", "matmul:m=24,n=40,k=32", "--threads=1", "--min-seconds=0.0005"};
+  std::vector<std::string> few = command;
+  few.push_back("--trials=2");
+  const CapturedRun run = run_tensmith(few);
+  EXPECT_EQ(run.status.code, 0) << run.err;
+  EXPECT_NE(run.err.find("nothing is kept, for there is no --db"), std::string::npos) << run.err;
+  EXPECT_EQ(run.out.find("--as=schedule"), std::string::npos) << "no command would find the result: " << run.out;
+
+  const CapturedRun interrupted = run_script(
+      "$T tune matmul:m=24,n=40,k=32 --threads=1 --trials=1000000 & sleep 1; kill -TERM $!; wait $!; echo code $?");
+  EXPECT_NE(interrupted.err.find("interrupted; nothing is kept, for there is no --db"), std::string::npos)
+      << interrupted.err;
+  EXPECT_EQ(interrupted.err.find("everything measured is kept"), std::string::npos) << interrupted.err;
+}
+
+/// The expected output of this expression takes minutes.
+TEST_F(Tune, AHugeReferenceIsAnnouncedAndEnds) {
+  const double start = steady_seconds();
+  const CapturedRun run = tune({"--expr", "C[y,x] = sum(k: exp(A[y,k]*B[k,x]))", "--shape", "A=2048x2048", "--shape",
+                                "B=2048x2048", "--trials=2", "--time-budget=3s"});
+  EXPECT_LT(steady_seconds() - start, 60);
+  EXPECT_EQ(run.status.code, 1);
+  EXPECT_NE(run.err.find("computing the output to expect, "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("no trial was made within the time budget"), std::string::npos) << run.err;
+}
+
 TEST_F(Tune, EveryStrategy) {
   for (const char* strategy : {"random", "grid", "genetic", "annealing"}) {
     const CapturedRun run =
@@ -76,6 +121,7 @@ TEST_F(Tune, AFreeExpression) {
                                 "B=20x30", "--trials=12", "--json"});
   ASSERT_EQ(run.status.code, 0) << run.err;
   EXPECT_EQ(result(run)["valid"], 12);
+  EXPECT_NE(run_tensmith({"db", "stats", db()}).out.find(" GFLOP/s"), std::string::npos) << "as tune tells it";
 }
 
 TEST_F(Tune, OddShapes) {
@@ -165,8 +211,13 @@ TEST_F(Tune, TheProgressLineFitsTheTerminal) {
     UniqueFd err(open(ptsname(terminal.get()), O_RDWR | O_NOCTTY | O_CLOEXEC));
     UniqueFd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
     SpawnOptions options;
-    options.argv = {TENSMITH_PROGRAM, "tune",       "matmul:m=8,n=8,k=8",
-                    "--threads=1",    "--trials=4", "--min-seconds=0.0005"};
+    options.argv = {TENSMITH_PROGRAM,
+                    "tune",
+                    "matmul:m=8,n=8,k=8",
+                    "--threads=1",
+                    "--trials=4",
+                    "--min-seconds=0.0005",
+                    fmt::format("--db={}{}", db(), columns)};
     options.fds = {{null.get(), 1}, {err.get(), 2}};
     Subprocess process = Subprocess::spawn(options);
     const auto status = process.wait_for(60);
