@@ -68,11 +68,17 @@ function(tensmith_test_options name)
 endfunction()
 
 # tensmith_test(NAME SOURCES... [DEPENDS targets...] [LABELS labels...])
-# A GoogleTest program, which is one ctest test. The label `sanitize` makes it a part of the sanitizer runs too; TIMEOUT is in seconds.
+# A GoogleTest program, which is one ctest test; NAME is the path of its directory below tests/, joined by `_`, and `_test`. The label `sanitize` makes it a part of the sanitizer runs too; TIMEOUT is in seconds.
 function(tensmith_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
+  endif()
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE rule)
+  string(REGEX REPLACE "^tests/" "" rule ${rule})
+  string(REPLACE "/" "_" rule ${rule}_test)
+  if(NOT name STREQUAL rule)
+    message(FATAL_ERROR "the tests of this directory are called ${rule}, not ${name}")
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests)
