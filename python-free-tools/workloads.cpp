@@ -49,7 +49,8 @@ void WorkloadOptions::add_to(CLI::App& app, bool several) {
   if (!several) {
     option->expected(0, 1);
   }
-  app.add_option("--expr", expression, "an index expression instead: 'C[y,x] = sum(k: A[k,y]*B[k,x])'");
+  app.add_option("--expr", expression,
+                 "an index expression instead (docs/expressions.md): 'C[y,x] = sum(k: A[k,y]*B[k,x])'");
   app.add_option("--shape", shapes, "shape and type of an input of --expr: A=4x4 or A=4x4:float64");
   app.add_option("--extent", extents, "extent of an index of --expr that no dimension gives: y=3");
   app.add_option("--target", target, "llvm, or llvm:mcpu=CPU,mattr=+feature")->capture_default_str();
