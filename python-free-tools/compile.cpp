@@ -59,9 +59,6 @@ void run(const Options& options) {
     throw UserError("compile takes one workload", "run it once for each");
   }
   const NamedWorkload& named = all.front();
-  if (const std::optional<std::string> nothing = nothing_to_schedule(named.workload)) {
-    throw UserError(fmt::format("{}: nothing to compile: {}", named.name, *nothing), "give positive extents");
-  }
   const std::set<std::string> forms = parse_forms(options.emit);
   const TaskAndProgram made =
       make_task_and_program(named.workload, parse_target(options.workloads.target), thread_count(options.workloads));

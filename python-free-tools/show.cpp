@@ -97,9 +97,6 @@ std::string code_text(const Task& task, const Config& config, const Options& opt
 void run(const Options& options) {
   nlohmann::json results = nlohmann::json::array();
   for (const NamedWorkload& named : resolve(options.workloads)) {
-    if (const std::optional<std::string> nothing = nothing_to_schedule(named.workload)) {
-      throw UserError(fmt::format("{}: nothing to show: {}", named.name, *nothing));
-    }
     const TaskAndProgram made =
         make_task_and_program(named.workload, parse_target(options.workloads.target), thread_count(options.workloads));
     std::unique_ptr<Database> database;
