@@ -125,8 +125,9 @@ TEST_F(Tune, AFreeExpression) {
 }
 
 TEST_F(Tune, OddShapes) {
-  for (const char* workload : {"conv2d:c=1,h=1,w=1,k=1,r=1,s=1",
-                               "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2", "matmul:m=3,n=5,k=1"}) {
+  for (const char* workload :
+       {"conv2d:c=1,h=1,w=1,k=1,r=1,s=1", "conv2d:c=8,h=17,w=19,k=12,r=3,s=3,pad=1:2:3:0,dilation=2",
+        "matmul:m=3,n=5,k=1", "conv2d:n=2,c=13,h=71,w=59,k=16,r=3,s=3,pad=1", "matmul:m=127,n=127,k=127"}) {
     const CapturedRun run = tune({workload, "--trials=6", "--json"});
     EXPECT_EQ(run.status.code, 0) << workload << run.err;
     EXPECT_EQ(result(run)["valid"], result(run)["trials"]) << workload;
