@@ -7,10 +7,34 @@
 
 #include <cstdio>
 #include <memory>
-#include <optional>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "tensmith/tensmith.h"
+
+namespace {
+
+/// Memory for an operand, filled with small numbers. Null for a type that is neither float32 nor float64.
+void* make_operand(const tensmith::OperandInfo& operand) {
+  const auto fill = [&]<typename T>(T) {
+    T* const data = static_cast<T*>(tensmith_alloc(static_cast<size_t>(operand.bytes)));
+    for (int64_t i = 0; data != nullptr && i < operand.bytes / static_cast<int64_t>(sizeof(T)); ++i) {
+      data[i] = static_cast<T>(i % 7) / 7;
+    }
+    return static_cast<void*>(data);
+  };
+  if (operand.type == tensmith::kFloat32) return fill(float());
+  if (operand.type == tensmith::kFloat64) return fill(double());
+  return nullptr;
+}
+
+double first_element(const tensmith::OperandInfo& operand, const void* data) {
+  return operand.type == tensmith::kFloat32 ? static_cast<double>(*static_cast<const float*>(data))
+                                            : *static_cast<const double*>(data);
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2) {
@@ -28,9 +52,10 @@ int main(int argc, char** argv) {
 
     std::vector<void*> memory;
     const auto allocate = [&](const tensmith::OperandInfo& operand) {
-      auto* data = static_cast<float*>(tensmith_alloc(static_cast<size_t>(operand.bytes)));
-      for (int64_t i = 0; i < operand.bytes / 4; ++i) {
-        data[i] = static_cast<float>(i % 7) / 7;
+      void* const data = make_operand(operand);
+      if (data == nullptr) {
+        throw std::runtime_error(operand.name + " is of type " + to_string(operand.type) +
+                                 " or too large; this example fills float32 and float64");
       }
       memory.push_back(data);
       return data;
@@ -47,7 +72,7 @@ int main(int argc, char** argv) {
       outputs.push_back(allocate(output));
     }
     op.run(inputs, outputs);
-    std::printf("%s[0] = %g\n", op.outputs()[0].name.c_str(), static_cast<double>(static_cast<float*>(outputs[0])[0]));
+    std::printf("%s[0] = %g\n", op.outputs()[0].name.c_str(), first_element(op.outputs()[0], outputs[0]));
     for (void* p : memory) {
       tensmith_free(p);
     }

@@ -94,10 +94,23 @@ TEST(CliErrors, WorkErrorsAreExitCode1) {
 
 TEST(CliErrors, OperandsThatNoMachineHolds) {
   for (const char* verb : {"tune", "bench"}) {
-    const CapturedRun run = run_tensmith({verb, "matmul:m=40000000,n=4000000,k=4000000", "--threads=1"});
+    const CapturedRun run = run_tensmith({verb, "matmul:m=40000000,n=4000000,k=4", "--threads=1"});
     EXPECT_EQ(run.status.code, 1) << verb << run.err;
     EXPECT_NE(run.err.find("the operands need "), std::string::npos) << verb << run.err;
     EXPECT_NE(run.err.find(" GiB, this machine has "), std::string::npos) << verb << run.err;
+  }
+}
+
+TEST(QuickStart, ReadsItsOptionsBeforeItInstallsAnything) {
+  const std::string script = "exec " TENSMITH_SOURCE_DIR "/scripts/quickstart.sh ";
+  const CapturedRun help = run_script(script + "--help");
+  EXPECT_EQ(help.status.code, 0) << help.err;
+  EXPECT_EQ(help.out.find("usage: scripts/quickstart.sh [WORKLOAD]"), 0u) << help.out;
+  for (const char* arguments : {"--trials=4", "-x", "resnet18.C6 resnet18.C7"}) {
+    const CapturedRun run = run_script(script + arguments);
+    EXPECT_EQ(run.status.code, 2) << arguments;
+    EXPECT_EQ(run.err.find("error: "), 0u) << run.err;
+    EXPECT_EQ(run.out, "") << arguments;
   }
 }
 
