@@ -231,6 +231,12 @@ void print_table(const std::vector<Outcome>& outcomes, const Options& options) {
   const int threads = thread_count(options.workloads);
   Peaks peaks(target, threads);
   Table table({"workload", "config", "GFLOP/s", "% of peak", "peer", "its GFLOP/s", "ratio", "ratio_median"});
+  const auto useful_rate = [](const Outcome& o) {
+    return o.ours.minimum.empty() ? 0 : gflops(o.useful_flops, stats::min(o.ours.minimum));
+  };
+  for (const Outcome& o : outcomes) {
+    if (useful_rate(o) > 0) peaks.reached(useful_rate(o), o.type);
+  }
   std::string kernels;
   bool any = false, any_peer = false;
   for (const Outcome& o : outcomes) {
@@ -240,7 +246,7 @@ void print_table(const std::vector<Outcome>& outcomes, const Options& options) {
     any = true;
     const double ours = gflops(o.flops, stats::min(o.ours.minimum));
     const std::vector<std::string> row{o.name, std::string(to_string(o.config.source)), fmt::format("{:.1f}", ours),
-                                       o.flops > 0 ? peaks.percent(ours * o.useful_flops / o.flops, o.type) : "-"};
+                                       peaks.percent(useful_rate(o), o.type)};
     const auto add = [&](const std::vector<std::string>& rest) {
       std::vector<std::string> full = row;
       full.insert(full.end(), rest.begin(), rest.end());

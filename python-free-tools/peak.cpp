@@ -99,16 +99,20 @@ double measure(const Target& target, DataType type, const std::vector<int>& cpus
 
 Peaks::Peaks(const Target& target, int threads) : target_(target), cpus_(operator_cpus(threads)) {}
 
-std::string Peaks::percent(double useful_gflops, DataType type) {
-  if (type != kFloat32 && type != kFloat64) {
-    return "-";
-  }
+void Peaks::reached(double useful_gflops, DataType type) {
+  if (type != kFloat32 && type != kFloat64) return;
   const auto entry = gflops_.try_emplace(type.bits, 0).first;
-  // Other work on the machine only makes it slower.
+  // Other work on the machine only makes it slower; and no peak lies below what was reached.
   constexpr int kAttempts = 3;
   for (int i = 0; i < kAttempts && (entry->second == 0 || entry->second < useful_gflops); ++i) {
     entry->second = std::max(entry->second, measure(target_, type, cpus_));
   }
+  entry->second = std::max(entry->second, useful_gflops);
+}
+
+std::string Peaks::percent(double useful_gflops, DataType type) const {
+  const auto entry = gflops_.find(type.bits);
+  if (entry == gflops_.end() || !type.is_float() || useful_gflops <= 0) return "-";
   return fmt::format("{:.0f}", 100 * useful_gflops / entry->second);
 }
 

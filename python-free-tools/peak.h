@@ -15,9 +15,11 @@ namespace tensmith::cli {
 class Peaks {
  public:
   Peaks(const Target& target, int threads);
-  /// "57" for a workload that does this many useful (useful_flop_count) GFLOP/s in this element type; "-" where the
-  /// type is no float32 or float64.
-  std::string percent(double useful_gflops, DataType type);
+  /// A workload does this many useful (useful_flop_count) GFLOP/s in this element type. To be told of all before the
+  /// first percentage, which a later result would change.
+  void reached(double useful_gflops, DataType type);
+  /// "57" for such a workload; "-" where the type is no float32 or float64.
+  std::string percent(double useful_gflops, DataType type) const;
   /// A line for each type that was asked for, and what the percentage means.
   std::string text() const;
 

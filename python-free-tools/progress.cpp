@@ -92,6 +92,7 @@ void ProgressDisplay::show(const TuneProgress& p) {
 
 void ProgressDisplay::show_preparing(double done, double seconds) {
   constexpr double kSoon = 1;
+  if (done >= 1) return clear_line();
   if (seconds < kSoon || seconds - last_prepared_ < (terminal_ ? kTerminalSeconds : kPlainSeconds)) {
     return;
   }

@@ -203,6 +203,12 @@ std::string next_steps(const std::vector<Outcome>& outcomes, const WorkloadOptio
 void print_table(const std::vector<Outcome>& outcomes, const Options& options, const Target& target) {
   Table table({"workload", "default GFLOP/s", "tuned GFLOP/s", "gain", "% of peak", "trials", "valid", "tuning time"});
   Peaks peaks(target, thread_count(options.workloads));
+  const auto useful_rate = [](const Outcome& o) {
+    return o.result.best ? gflops(o.useful_flops, o.result.best->seconds) : 0;
+  };
+  for (const Outcome& o : outcomes) {
+    if (useful_rate(o) > 0) peaks.reached(useful_rate(o), o.type);
+  }
   std::string explanations;
   bool any = false;
   for (const Outcome& o : outcomes) {
@@ -216,9 +222,8 @@ void print_table(const std::vector<Outcome>& outcomes, const Options& options, c
       return seconds > 0 && o.flops > 0 ? fmt::format("{:.1f}", gflops(o.flops, seconds)) : "-";
     };
     table.add({o.name, rate(base), rate(best), base > 0 && best > 0 ? fmt::format("{:.2f}x", base / best) : "-",
-               best > 0 && o.flops > 0 ? peaks.percent(gflops(o.useful_flops, best), o.type) : "-",
-               fmt::format("{}", o.result.trials), fmt::format("{}", o.result.valid()),
-               fmt::format("{:.1f} s", o.result.seconds)});
+               peaks.percent(useful_rate(o), o.type), fmt::format("{}", o.result.trials),
+               fmt::format("{}", o.result.valid()), fmt::format("{:.1f} s", o.result.seconds)});
     explanations += explanation(o);
   }
   if (any) {
@@ -287,7 +292,7 @@ void add_tune(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::Range(1, 100000000));
   seconds_option(*verb, "--time-budget", options->time_budget,
-                 "time of the whole command; no trial starts after it: 90s, 10m, 2h");
+                 "time of the whole command, with the comparison of the best in the end: 90s, 10m, 2h");
   verb->add_option("--jobs", options->settings.measuring.jobs,
                    "cores that Tensmith itself uses (default: those that are not timed)")
       ->check(CLI::Range(1, 1024));

@@ -115,8 +115,9 @@ class Tuner {
   bool interrupted() const { return options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed); }
   bool out_of_time() const {
     if (options_.time_budget_seconds <= 0.0) return false;
-    const double comparison = options_.comparison.most > 0 ? options_.comparison.seconds : 0.0;
-    return watch_.seconds() >= options_.time_budget_seconds - std::min(comparison, options_.time_budget_seconds / 4);
+    // Making the finalists ready takes about as long as timing them.
+    const double comparison = options_.comparison.most > 0 ? 2 * options_.comparison.seconds : 0.0;
+    return watch_.seconds() >= options_.time_budget_seconds - std::min(comparison, options_.time_budget_seconds / 2);
   }
 
   /// Rounds end at the same trial numbers however often the run was interrupted.

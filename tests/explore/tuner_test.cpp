@@ -355,7 +355,7 @@ TEST_F(TunerTest, TheTimeBudgetIncludesTheComparison) {
   };
   const TuneResult result = trials_in(100);
   EXPECT_EQ(result.end, TuneEnd::kTimeBudget);
-  EXPECT_LE(result.trials, 15) << "a quarter of the time is kept for the comparison";
+  EXPECT_LE(result.trials, 11) << "half of the time is kept for the comparison";
 }
 
 TEST_F(TunerTest, AStoreThatFailsEndsTheRunWithItsReason) {

@@ -56,7 +56,7 @@ struct TuneOptions {
   /// Sizes of the rounds. Small ones early, when every refit teaches the model most.
   std::vector<BatchSize> batches = {{24, 24}, {128, 8}, {512, 16}, {INT_MAX, 32}};
   /// No trial starts, and the one that runs is given up, when what is left of this time is what the comparison takes
-  /// (of a short budget at most a quarter); 0 or less: no limit.
+  /// (of a short budget at most a half); 0 or less: no limit.
   double time_budget_seconds = 0.0;
   /// Set (by a signal handler, say) to end soon; nothing measured is lost.
   const std::atomic<bool>* stop = nullptr;
