@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <numeric>
 
 #include "tensmith/schedule/reference.h"
@@ -123,10 +124,19 @@ TEST(ExprParser, ShapesAndExtents) {
   for (const char* bad : {"W", "=3", "W=", "W=3x", "W=-1", "W=3xx4", "W=3:float31", "3=4"}) {
     EXPECT_THROW(parse_named_shape(bad), UserError) << bad;
   }
+  EXPECT_TRUE(parse_named_shape("a=:float64").shape.empty());
   EXPECT_EQ(parse_named_extent("y=3").extent, 3);
   for (const char* bad : {"y", "y=", "y=x", "=3", "y=-1"}) {
     EXPECT_THROW(parse_named_extent(bad), UserError) << bad;
   }
+}
+
+TEST(ExprParser, ANumberInACastHasThatType) {
+  const Program program = parse_program("C[y] = A[y] + int8(3); D[y] = int8(300) + A[y]; E[y] = -inf * float64(A[y])",
+                                        shapes({"A=4:int8"}));
+  EXPECT_EQ(as_const_int(program.stages[0]->body.as<Binary>()->b), 3);
+  EXPECT_EQ(program.stages[1]->body.as<Binary>()->a.kind(), ExprKind::kCast);
+  EXPECT_EQ(program.stages[2]->body.as<Binary>()->a.as<FloatImm>()->value, -std::numeric_limits<double>::infinity());
 }
 
 TEST(ExprParser, DeepNestingIsAnErrorAndNoCrash) {

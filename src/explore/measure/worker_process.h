@@ -14,8 +14,8 @@ namespace tensmith {
 
 /// What a program that measures must do, for hints.
 inline constexpr std::string_view kMainHint =
-    "a program that measures starts itself again as its workers; begin its main with:\n"
-    "  if (const std::optional<int> code = tensmith::run_worker_if_asked(argc, argv)) return *code;";
+    "a program that measures starts itself again as its workers; begin its main with: "
+    "if (const std::optional<int> code = tensmith::run_worker_if_asked(argc, argv)) return *code;";
 
 /// How an exchange with a worker went.
 enum class Exchange : uint8_t {
