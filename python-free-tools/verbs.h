@@ -28,5 +28,6 @@ void add_bench(CLI::App& app);
 void add_show(CLI::App& app);
 void add_db(CLI::App& app);
 void add_targets(CLI::App& app);
+void add_landscape(CLI::App& app);
 
 }  // namespace tensmith::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "tensmith/explore/recorded/recorded_space.h"
+
+/// The formats behind tensmith/explore/recorded/space_files.h. Parsers throw UserError without the file's name.
+
+namespace tensmith {
+
+RecordedSpace parse_kernel_tuner(const nlohmann::json& root, const std::string& name);
+RecordedSpace parse_t4(const nlohmann::json& root, const std::string& name);
+
+std::string print_kernel_tuner(const RecordedSpace& space);
+std::string print_t4(const RecordedSpace& space);
+
+}  // namespace tensmith

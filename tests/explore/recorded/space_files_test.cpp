@@ -1,0 +1,184 @@
+#include "tensmith/explore/recorded/space_files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
+
+namespace tensmith {
+namespace {
+
+constexpr const char* kCache = R"({
+  "device_name": "x86", "gpu": "A100", "kernel_name": "conv", "problem_size": [64, 32], "objective": "time",
+  "tune_params_keys": ["bx", "mode", "scale", "fast"],
+  "tune_params": {"bx": [16, 32], "mode": ["a", "b"], "scale": [0.5, 1.0], "fast": [false, true]},
+  "cache": {
+    "16,a,0.5,False": {"time": 2.5, "times": [2.25, 2.75], "GFLOP/s": 7},
+    "16,a,0.5,True": {"time": "CompilationFailedConfig"},
+    "32,b,1.0,True": {"__error__": "RuntimeFailedConfig", "time": "whatever"},
+    "32,a,1.0,False": {"time": 1e20},
+    "16,b,1.0,False": {"time": 1.5}
+  }})";
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_space(text, "dir/some.json");
+  } catch (const UserError& error) {
+    return error.message();
+  }
+  return "no error";
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+uint64_t index(const RecordedSpace& space, std::vector<uint16_t> choices) { return space.space().index_of({choices}); }
+
+void expect_same(const RecordedSpace& a, const RecordedSpace& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (uint64_t i = 0; i < a.size(); ++i) {
+    EXPECT_EQ(a.space().to_string(a.space().at(i)), b.space().to_string(b.space().at(i)));
+    ASSERT_EQ(a.kind(i), b.kind(i)) << i;
+    if (a.kind(i) == PointKind::kValid) {
+      EXPECT_EQ(a.value(i), b.value(i));
+      EXPECT_EQ(std::vector<double>(a.runs(i).begin(), a.runs(i).end()),
+                std::vector<double>(b.runs(i).begin(), b.runs(i).end()));
+    }
+  }
+}
+
+TEST(SpaceFiles, KernelTunerCacheInAllItsForms) {
+  const RecordedSpace space = parse_space(kCache, "dir/conv_A100.json.gz");
+  EXPECT_EQ(space.info().name, "conv_A100");
+  EXPECT_EQ(space.info().device, "A100");
+  EXPECT_EQ(space.info().kernel, "conv");
+  EXPECT_EQ(space.size(), 16u);
+  EXPECT_EQ(space.valid_count(), 2u);
+  EXPECT_EQ(space.recorded_count(), 5u);
+  EXPECT_EQ(space.value(index(space, {0, 0, 0, 0})), 2.5);
+  EXPECT_EQ(space.runs(index(space, {0, 0, 0, 0})).size(), 2u);
+  EXPECT_FALSE(space.has_runs());
+  EXPECT_EQ(space.failure(index(space, {0, 0, 0, 1})), "CompilationFailedConfig");
+  EXPECT_EQ(space.failure(index(space, {1, 1, 1, 1})), "RuntimeFailedConfig");
+  EXPECT_EQ(space.kind(index(space, {1, 0, 1, 0})), PointKind::kFailed);
+  EXPECT_EQ(space.kind(index(space, {1, 1, 0, 0})), PointKind::kMissing);
+  EXPECT_EQ(space.best(), 1.5);
+  const ConfigSpace restricted = space.restricted_space();
+  EXPECT_TRUE(restricted.valid(space.space().at(index(space, {0, 0, 0, 1}))));
+  EXPECT_FALSE(restricted.valid(space.space().at(index(space, {1, 1, 0, 0}))));
+}
+
+TEST(SpaceFiles, BothFormatsRoundTrip) {
+  const RecordedSpace space = parse_space(kCache, "conv.json");
+  const TempDir directory;
+  for (const char* name : {"a.json", "a.json.gz"}) {
+    save_space(space, directory.path() / name, SpaceFormat::kKernelTuner);
+    const RecordedSpace copy = load_space(directory.path() / name);
+    expect_same(space, copy);
+    EXPECT_EQ(copy.info().problem_size, "[64,32]");
+  }
+  EXPECT_LT(std::filesystem::file_size(directory.path() / "a.json.gz"),
+            std::filesystem::file_size(directory.path() / "a.json"));
+  // T4 keeps what was recorded, and names parameters in alphabetical order.
+  save_space(space, directory.path() / "t4.json", SpaceFormat::kT4);
+  const RecordedSpace t4 = load_space(directory.path() / "t4.json");
+  EXPECT_EQ(t4.space().knobs()[0].name, "bx");
+  EXPECT_EQ(t4.space().knobs()[1].name, "fast");
+  EXPECT_EQ(t4.valid_count(), 2u);
+  EXPECT_EQ(t4.recorded_count(), 5u);
+  EXPECT_EQ(t4.best(), 1.5);
+  save_space(t4, directory.path() / "again.json", SpaceFormat::kT4);
+  expect_same(t4, load_space(directory.path() / "again.json"));
+}
+
+TEST(SpaceFiles, T4Results) {
+  const RecordedSpace space = parse_space(R"({"schema_version": "1.0.0", "results": [
+    {"configuration": {"n": 8}, "objectives": ["t"], "times": {"runtimes": [2, 4]}, "invalidity": "correct", "correctness": 1,
+     "measurements": [{"name": "t", "value": 0.003, "unit": "s"}]},
+    {"configuration": {"n": 2}, "times": {"runtimes": [2, 4]}, "invalidity": "correct", "correctness": 1},
+    {"configuration": {"n": 4}, "times": {}, "invalidity": "timeout", "correctness": 0},
+    {"configuration": {"n": 16}, "times": {}, "invalidity": "constraints", "correctness": 0}]})",
+                                          "x");
+  EXPECT_EQ(space.size(), 4u);
+  EXPECT_EQ(space.value(0), 3.0);  // n=2: the mean of its runs
+  EXPECT_EQ(space.failure(1), "timeout");
+  EXPECT_EQ(space.value(2), 3.0);  // n=8: in milliseconds
+  EXPECT_EQ(space.kind(3), PointKind::kMissing);
+}
+
+TEST(SpaceFiles, ACacheThatWasNeverClosedIsRead) {
+  std::string text = kCache;
+  text.resize(text.find(",\n    \"16,b,1.0,False\"") + 1);
+  EXPECT_EQ(parse_space(text, "x").recorded_count(), 4u);
+}
+
+TEST(SpaceFiles, ErrorsNameFileAndEntry) {
+  const std::string cache = kCache;
+  EXPECT_EQ(error_of(replaced(cache, "\"16,b,1.0,False\"", "\"17,b,1.0,False\"")),
+            "dir/some.json: entry '17,b,1.0,False': parameter 'bx' does not list 17");
+  EXPECT_EQ(error_of(replaced(cache, "\"16,b,1.0,False\"", "\"16,b,1.0\"")),
+            "dir/some.json: entry '16,b,1.0': it has 3 values where there are 4 parameters");
+  EXPECT_EQ(error_of(replaced(cache, "\"16,b,1.0,False\"", "\"16,a,0.5,False\"")),
+            "dir/some.json: the key '16,a,0.5,False' is there twice in one object");
+  EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", "{\"time\": -1.5}")),
+            "dir/some.json: entry '16,b,1.0,False': config bx=16 mode=b scale=1.0 fast=False has a value that is not "
+            "positive and finite");
+  EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", "{\"time\": null}")),
+            "dir/some.json: entry '16,b,1.0,False': 'time' is null");
+  EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", "{}")),
+            "dir/some.json: entry '16,b,1.0,False': 'time' is missing");
+  EXPECT_NE(error_of(replaced(cache, "1.5}", "NaN}")).find("dir/some.json: this is no JSON: parse error at line 10"),
+            std::string::npos)
+      << error_of(replaced(cache, "1.5}", "NaN}"));
+  EXPECT_EQ(error_of(replaced(cache, "[16, 32]", "[16, 16]")), "dir/some.json: parameter 'bx' lists 16 twice");
+  EXPECT_EQ(error_of(replaced(cache, "[16, 32]", "[]")), "dir/some.json: parameter 'bx' has no list of values");
+  EXPECT_EQ(error_of(replaced(cache, "\"bx\", ", "")),
+            "dir/some.json: 'tune_params' has 'bx', which 'tune_params_keys' lacks");
+  EXPECT_EQ(error_of("[1]"),
+            "dir/some.json: this is neither a Kernel Tuner cache (which has a 'cache') nor T4 results (which have "
+            "'results')");
+  EXPECT_EQ(error_of(R"({"results": [{"configuration": {"n": 1}, "times": {}, "invalidity": "correct"}]})"),
+            "dir/some.json: result 1: it has neither a measurement 'time' nor 'runtimes'");
+  EXPECT_EQ(error_of(R"({"results": [{"configuration": {"n": 1}}, {"configuration": {"m": 1}}]})"),
+            "dir/some.json: result 2: its parameters are not those of the others");
+}
+
+TEST(SpaceFiles, DamagedCompressionIsTold) {
+  const TempDir directory;
+  const auto path = directory.path() / "a.json.gz";
+  save_space(parse_space(kCache, "conv.json"), path, SpaceFormat::kKernelTuner);
+  const std::string whole = read_file(path);
+  const auto message = [&] {
+    try {
+      load_space(path);
+    } catch (const WorkError& error) {
+      return error.message();
+    }
+    return std::string("no error");
+  };
+  for (const size_t size : {whole.size() - 1, whole.size() / 2, size_t{12}, size_t{3}}) {
+    write_file(path, whole.substr(0, size));
+    EXPECT_EQ(message(), path.string() + ": the compressed data ends too early") << size;
+  }
+  std::string damaged = whole;
+  damaged[whole.size() / 2] ^= 0x55;
+  write_file(path, damaged);
+  EXPECT_NE(message().find(path.string() + ": "), std::string::npos) << message();
+  // Two members one after the other are one file.
+  write_file(path, whole);
+  EXPECT_EQ(message(), "no error");
+}
+
+TEST(SpaceFiles, NamesAreBaseNames) {
+  EXPECT_EQ(space_name("a/b/GEMM_A100.json.gz"), "GEMM_A100");
+  EXPECT_EQ(space_name("x.json"), "x");
+  EXPECT_EQ(space_name("x.cache"), "x.cache");
+}
+
+}  // namespace
+}  // namespace tensmith
