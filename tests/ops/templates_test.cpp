@@ -183,7 +183,8 @@ int64_t parallel_iterations(const Task& task) {
       size_t size = 0;
       const std::function<void(Stmt)> count = [&](Stmt inner) {
         ++size;
-        for_each_child(inner, [](Expr) {}, count);
+        for_each_child(
+            inner, [](Expr) {}, count);
       };
       count(loop->body);
       if (size > most) {
@@ -191,7 +192,8 @@ int64_t parallel_iterations(const Task& task) {
         found = as_const_int(loop->extent).value_or(1);
       }
     }
-    for_each_child(s, [](Expr) {}, visit);
+    for_each_child(
+        s, [](Expr) {}, visit);
   };
   visit(lowered.main.body);
   return found;

@@ -6,7 +6,7 @@ namespace tensmith {
 
 namespace {
 
-constexpr int kMaxDepth = 4;  // nested minima and maxima looked into
+constexpr int kMaxDepth = 4;   // nested minima and maxima looked into
 constexpr int kMaxProofs = 2;  // one inside the other
 
 Tri negate(Tri t) { return t == Tri::kUnknown ? t : t == Tri::kTrue ? Tri::kFalse : Tri::kTrue; }
