@@ -91,8 +91,12 @@ TEST(Reference, SumsOfProductsOfEveryShape) {
       for (int64_t y = 0; y < 70; ++y) {
         ASSERT_EQ(result[1][static_cast<size_t>(n * 70 + y)], dot(n, y, n, y));
         for (int64_t x = 0; x < 70; ++x) {
-          if (y < 67) ASSERT_EQ(result[0][static_cast<size_t>((n * 67 + y) * 70 + x)], dot(n, y, n, x));
-          if (n == 0) ASSERT_EQ(result[2][static_cast<size_t>(y * 70 + x)], dot(1, x, 2, 69 - y));
+          if (y < 67) {
+            ASSERT_EQ(result[0][static_cast<size_t>((n * 67 + y) * 70 + x)], dot(n, y, n, x));
+          }
+          if (n == 0) {
+            ASSERT_EQ(result[2][static_cast<size_t>(y * 70 + x)], dot(1, x, 2, 69 - y));
+          }
         }
       }
     }

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Of Tensmith: compile with -IPATH/include and link libtensmith_runtime.a and -lpthread. */
 #include "tensmith/runtime/runtime.h"
 
 /* Quotient rounded towards minus infinity. */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of Tensmith: compile with -IPATH/include and link libtensmith_runtime.a and -lpthread. */
 #include "tensmith/runtime/runtime.h"
 
 struct matmul_parallel0_closure {
