@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures what Tensmith promises (bench/README.md), each part by itself:
 #
-#   bench/bars.sh [PART...]      parts: conv matmul defaults search speed candidates memory prime spread (default: all)
+#   bench/bars.sh [PART...]      parts: conv matmul defaults search layers speed candidates memory prime spread (default: all)
 #
 # Needs a machine that does nothing else. BUILD (default build/release) is a Release build; WORK (default build/bars) keeps the
 # databases, so that a part run again goes on with its trials: remove it for a fresh measurement.
@@ -15,8 +15,8 @@ ahead=layout=nchw16c,weights=packed
 mkdir -p "$work"
 
 say() { printf '\n== %s\n' "$*"; }
-# The last row of a table: the one workload's.
-row() { grep -E '^(resnet18|matmul|conv2d)' | tail -n 1; }
+# The last row of a table, the one workload's: other lines go on with a colon or a comma behind the name.
+row() { grep -E '^(resnet18|matmul|conv2d)[^ ]*[^ :,] ' | tail -n 1; }
 tune() { "$tensmith" tune "$@" --threads=1 2>/dev/null | row; }
 bench() { "$tensmith" bench "$@" --threads=1 2>/dev/null | row; }
 median() { sort -g | awk '{v[NR] = $1} END {print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2}'; }
@@ -58,10 +58,20 @@ search() {
   done
 }
 
+layers() {
+  say "every layer in both layouts and matmul-1024, 64 trials each, one thread: trials by status (bar: no wrong output)"
+  for workload in resnet18 resnet18:layout=nchw,weights=plain matmul-1024; do
+    "$tensmith" tune "$workload" --trials=64 --threads=1 --db="$work/layers.db" >/dev/null 2>&1 || true
+  done
+  "$tensmith" db export "$work/layers.db" --format=csv | sed 's/"[^"]*"/text/g' |
+    awk -F, '$1 == "trial" {++n[$8]} END {for (s in n) print s ": " n[s]}'
+}
+
 speed() {
   say "tuning speed on C6: trials, valid, seconds of a run of 256 (bar 8 trials a second)"
   rm -f "$work/speed.db"
-  tune "resnet18.C6:$ahead" --trials=256 --db="$work/speed.db" | awk '{print $(NF - 2), $(NF - 1), $NF ": " $(NF - 2) / $NF " trials/s"}'
+  tune "resnet18.C6:$ahead" --trials=256 --db="$work/speed.db" |
+    awk '{print $(NF - 3), $(NF - 2), $(NF - 1) ": " $(NF - 3) / $(NF - 1) " trials/s"}'
 }
 
 candidates() {
@@ -103,13 +113,13 @@ spread() {
 }
 
 if [ $# -eq 0 ]; then
-  set -- conv matmul defaults search speed candidates memory prime spread
+  set -- conv matmul defaults search layers speed candidates memory prime spread
 fi
 for part in "$@"; do
   case "$part" in
-    conv | matmul | defaults | search | speed | candidates | memory | prime | spread) "$part" ;;
+    conv | matmul | defaults | search | layers | speed | candidates | memory | prime | spread) "$part" ;;
     *)
-      echo "usage: bench/bars.sh [conv|matmul|defaults|search|speed|candidates|memory|prime|spread]..." >&2
+      echo "usage: bench/bars.sh [conv|matmul|defaults|search|layers|speed|candidates|memory|prime|spread]..." >&2
       exit 2
       ;;
   esac
