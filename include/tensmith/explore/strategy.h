@@ -21,7 +21,8 @@ class SearchStrategy {
  public:
   virtual ~SearchStrategy() = default;
 
-  /// Up to `count` configs to measure; fewer only when no more can be found, none when the search is over.
+  /// Up to `count` configs to measure. Fewer when no more can be found, or while the next depends on the results of
+  /// these (local searches look at one config after the other); none when the search is over.
   virtual std::vector<Config> propose(int count) = 0;
 
   /// Results of proposed configs, or of earlier runs (a resumed search starts with all of them).

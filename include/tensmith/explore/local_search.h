@@ -1,0 +1,38 @@
+#pragma once
+
+#include "tensmith/explore/strategy.h"
+
+/// Local searches as "Benchmarking optimization algorithms for auto-tuning GPU kernels" compares them (section III).
+/// The neighbours of a config are those that differ from it in one knob, by any of its choices. What has been measured
+/// once is remembered and costs nothing when it comes again.
+
+namespace tensmith {
+
+enum class Improvement : uint8_t {
+  kFirst,  ///< to the first better neighbour, in a random order that is drawn anew after each step
+  kBest,   ///< to the best of all neighbours
+};
+
+/// Multi-start local search: from a random config to a local minimum, again and again.
+std::unique_ptr<SearchStrategy> make_multi_start_search(const ConfigSpace& space, Improvement improvement,
+                                                        StrategyOptions options);
+
+struct IteratedSearchOptions : StrategyOptions {
+  Improvement improvement = Improvement::kFirst;
+  /// Random moves from the best minimum to the next start, as a share of the number of knobs; at least one.
+  double walk = 1.0;
+  int patience = 25;  ///< minima in a row that are no better, after which it starts anew at random
+};
+
+/// Iterated local search: the next start is a random walk away from the best minimum so far.
+std::unique_ptr<SearchStrategy> make_iterated_search(const ConfigSpace& space, IteratedSearchOptions options);
+
+struct TabuOptions : StrategyOptions {
+  Improvement improvement = Improvement::kBest;
+  int tabu_size = 2000;  ///< configs it came from last and does not go back to
+};
+
+/// Tabu search: always on to a neighbour that is not tabu, also a worse one; at random where all are.
+std::unique_ptr<SearchStrategy> make_tabu_search(const ConfigSpace& space, TabuOptions options);
+
+}  // namespace tensmith

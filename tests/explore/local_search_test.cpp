@@ -1,0 +1,195 @@
+#include "tensmith/explore/local_search.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+#include "explore/spaces.h"
+
+namespace tensmith {
+namespace {
+
+using testing::bowl;
+using testing::distinct;
+using testing::make_space;
+using testing::run_search;
+using testing::sum_of;
+
+struct Kind {
+  const char* name;
+  std::unique_ptr<SearchStrategy> (*make)(const ConfigSpace&, StrategyOptions);
+};
+
+template <Improvement improvement>
+std::unique_ptr<SearchStrategy> multi_start(const ConfigSpace& space, StrategyOptions options) {
+  return make_multi_start_search(space, improvement, std::move(options));
+}
+template <Improvement improvement>
+std::unique_ptr<SearchStrategy> iterated(const ConfigSpace& space, StrategyOptions options) {
+  IteratedSearchOptions all{std::move(options)};
+  all.improvement = improvement;
+  return make_iterated_search(space, std::move(all));
+}
+template <Improvement improvement>
+std::unique_ptr<SearchStrategy> tabu(const ConfigSpace& space, StrategyOptions options) {
+  TabuOptions all{std::move(options)};
+  all.improvement = improvement;
+  return make_tabu_search(space, std::move(all));
+}
+
+class EveryLocalSearch : public ::testing::TestWithParam<Kind> {
+ protected:
+  std::unique_ptr<SearchStrategy> make(const ConfigSpace& space, uint64_t seed = 3, std::vector<Config> initial = {}) {
+    return GetParam().make(space, {seed, std::move(initial)});
+  }
+};
+
+double to_two(const Config& config) { return bowl(config, 2.0); }
+
+TEST_P(EveryLocalSearch, SeesEveryPointOnceAndStops) {
+  ConfigSpace space = make_space(3, 5);
+  space.add_constraint("even sum", [](const ConfigSpace&, const Config& c) { return sum_of(c) % 2 == 0; });
+  const auto strategy = make(space);
+  const std::vector<Config> all = run_search(*strategy, 1000, 16, to_two);
+  EXPECT_EQ(all.size(), 63u);
+  EXPECT_EQ(distinct(space, all), 63u);
+  for (const Config& config : all) EXPECT_TRUE(space.valid(config));
+  EXPECT_TRUE(strategy->propose(8).empty());
+}
+
+TEST_P(EveryLocalSearch, SpacesWithNextToNothing) {
+  const ConfigSpace none, one = make_space(3, 1);
+  for (const ConfigSpace* space : {&none, &one}) {
+    const auto strategy = make(*space);
+    EXPECT_EQ(run_search(*strategy, 10, 4, to_two).size(), 1u);
+    EXPECT_TRUE(strategy->propose(1).empty());
+  }
+  ConfigSpace never = make_space(4, 6);
+  never.add_constraint("never", [](const ConfigSpace&, const Config&) { return false; });
+  EXPECT_TRUE(make(never)->propose(4).empty());
+  EXPECT_TRUE(make(one)->propose(0).empty());
+  EXPECT_TRUE(make(one)->propose(-1).empty());
+}
+
+TEST_P(EveryLocalSearch, KnownConfigsCostNothing) {
+  const ConfigSpace space = make_space(2, 6);
+  const auto strategy = make(space);
+  std::vector<Observation> known;
+  for (uint64_t i = 0; i < space.size(); i += 2) known.push_back({space.at(i), TrialStatus::kOk, to_two(space.at(i))});
+  strategy->update(known);
+  const std::vector<Config> all = run_search(*strategy, 1000, 7, to_two);
+  EXPECT_EQ(all.size(), space.size() / 2);
+  for (const Config& config : all) EXPECT_EQ(space.index_of(config) % 2, 1u);
+}
+
+TEST_P(EveryLocalSearch, AResumedRunGoesOnAsAnUninterruptedOne) {
+  const ConfigSpace space = make_space(6, 7);
+  const auto time = [](const Config& c) { return sum_of(c) % 5 == 0 ? 0.0 : bowl(c, 3.0); };
+  const std::vector<Config> all = run_search(*make(space), 120, 1, time);
+  EXPECT_EQ(all, run_search(*make(space), 120, 16, time)) << "whatever the batch";
+  EXPECT_NE(all, run_search(*make(space, 4), 120, 1, time));
+  const auto resumed = make(space);
+  std::vector<Observation> known;
+  for (int i = 0; i < 41; ++i) {
+    known.push_back({all[i], time(all[i]) > 0 ? TrialStatus::kOk : TrialStatus::kBuildError, time(all[i])});
+  }
+  resumed->update(known);
+  EXPECT_EQ(run_search(*resumed, 79, 1, time), std::vector<Config>(all.begin() + 41, all.end()));
+}
+
+TEST_P(EveryLocalSearch, FindsTheBottomOfABowl) {
+  const ConfigSpace space = make_space(5, 9);
+  const std::vector<Config> all = run_search(*make(space), 400, 1, [](const Config& c) { return bowl(c, 6.0); });
+  EXPECT_EQ(std::count(all.begin(), all.end(), Config{{6, 6, 6, 6, 6}}), 1);
+}
+
+TEST_P(EveryLocalSearch, AllFailing) {
+  const ConfigSpace space = make_space(4, 6);
+  const std::vector<Config> all = run_search(*make(space), 120, 30, [](const Config&) { return 0.0; });
+  EXPECT_EQ(all.size(), 120u);
+  EXPECT_EQ(distinct(space, all), 120u);
+}
+
+TEST_P(EveryLocalSearch, HugeSpacesAndTightConstraints) {
+  ConfigSpace space = make_space(14, 10);  // 10^14 points, one in 10^5 valid
+  space.add_constraint("first five equal 3", [](const ConfigSpace&, const Config& c) {
+    return std::all_of(c.choices.begin(), c.choices.begin() + 5, [](uint16_t choice) { return choice == 3; });
+  });
+  const std::vector<Config> all = run_search(*make(space), 96, 1, to_two);
+  EXPECT_EQ(all.size(), 96u);
+  for (const Config& config : all) EXPECT_TRUE(space.valid(config));
+}
+
+TEST_P(EveryLocalSearch, InitialConfigsComeFirst) {
+  const ConfigSpace space = make_space(3, 5);
+  const std::vector<Config> initial = {Config{{4, 4, 4}}, Config{{9, 0, 0}}, Config{{1, 1}}, Config{{2, 1, 1}}};
+  EXPECT_EQ(make(space, 3, initial)->propose(4), (std::vector<Config>{initial[0], initial[3]}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, EveryLocalSearch,
+                         ::testing::Values(Kind{"FirstMultiStart", &multi_start<Improvement::kFirst>},
+                                           Kind{"BestMultiStart", &multi_start<Improvement::kBest>},
+                                           Kind{"FirstIterated", &iterated<Improvement::kFirst>},
+                                           Kind{"BestIterated", &iterated<Improvement::kBest>},
+                                           Kind{"FirstTabu", &tabu<Improvement::kFirst>},
+                                           Kind{"BestTabu", &tabu<Improvement::kBest>}),
+                         [](const auto& info) { return info.param.name; });
+
+/// How many knobs differ.
+int distance(const Config& a, const Config& b) {
+  int count = 0;
+  for (size_t i = 0; i < a.choices.size(); ++i) count += a.choices[i] != b.choices[i];
+  return count;
+}
+
+TEST(MultiStartSearch, BestImprovementLooksAtAllNeighboursBeforeItMoves) {
+  const ConfigSpace space = make_space(3, 4);
+  const std::vector<Config> all = run_search(*make_multi_start_search(space, Improvement::kBest, {1, {}}), 10, 1,
+                                             [](const Config& c) { return bowl(c, 3.0); });
+  ASSERT_EQ(all.size(), 10u);
+  for (size_t i = 1; i < all.size(); ++i) EXPECT_EQ(distance(all[0], all[i]), 1) << i;
+}
+
+TEST(MultiStartSearch, FirstImprovementMovesAtOnce) {
+  // Every larger sum is better: each look at a larger one is followed by a neighbour of that one.
+  const ConfigSpace space = make_space(4, 50);
+  const auto time = [](const Config& c) { return 1.0 / (1.0 + sum_of(c)); };
+  const std::vector<Config> all =
+      run_search(*make_multi_start_search(space, Improvement::kFirst, {2, {}}), 30, 1, time);
+  Config here = all[0];
+  for (size_t i = 1; i < all.size(); ++i) {
+    EXPECT_EQ(distance(here, all[i]), 1) << i;
+    if (sum_of(all[i]) > sum_of(here)) here = all[i];
+  }
+}
+
+TEST(IteratedSearch, StartsNearTheBestMinimum) {
+  // One minimum: with a walk of one move, the second start is next to it.
+  const ConfigSpace space = make_space(6, 5);
+  IteratedSearchOptions options;
+  options.walk = 0.0;
+  options.improvement = Improvement::kBest;
+  const std::vector<Config> all = run_search(*make_iterated_search(space, options), 500, 1, to_two);
+  const Config bottom{{2, 2, 2, 2, 2, 2}};
+  const auto reached = std::find(all.begin(), all.end(), bottom);
+  ASSERT_NE(reached, all.end());
+  // All of its neighbours are known then, so that what follows is a neighbour's neighbour.
+  for (auto it = reached + 24; it != all.end() && it != reached + 60; ++it) EXPECT_LE(distance(*it, bottom), 2);
+}
+
+TEST(TabuSearch, LeavesAMinimumAndDoesNotComeBack) {
+  // A valley at 0 and, behind a ridge, a deeper one at 9.
+  const ConfigSpace space = make_space(2, 10);
+  const auto time = [](const Config& c) {
+    const int x = c.choices[0] + c.choices[1];
+    return x < 12 ? 1.0 + 0.1 * x : 3.0 - 0.15 * x;
+  };
+  TabuOptions options;
+  const std::vector<Config> all = run_search(*make_tabu_search(space, options), 100, 1, time);
+  EXPECT_EQ(std::count(all.begin(), all.end(), Config{{9, 9}}), 1);
+  EXPECT_EQ(distinct(space, all), all.size());
+}
+
+}  // namespace
+}  // namespace tensmith
