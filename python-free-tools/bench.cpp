@@ -305,8 +305,11 @@ void run(const Options& options) {
     }
     try {
       bench_one(options, workload, rivals, database.get(), outcome);
-    } catch (const UserError&) {
-      throw;
+    } catch (const UserError& e) {
+      // What the others gave is not lost for that.
+      if (named.size() == 1) throw;
+      outcome.error = error_text(e);
+      failures.push_back(fmt::format("{}: {}", outcome.name, outcome.error));
     } catch (const std::exception& e) {
       outcome.error = error_text(e);
       failures.push_back(fmt::format("{}: {}", outcome.name, outcome.error));

@@ -58,13 +58,14 @@ void stats(const Options& options) {
                  {"keys", keys}});
     return;
   }
-  Table table({"key", "trials", "valid", "best"});
+  Table table({"key", "trials", "valid", "fastest trial"});
   for (const KeyStats& k : all.keys) {
     table.add({to_string(k.key), fmt::format("{}", k.trials), fmt::format("{}", k.by_status[0]),
                speed(k.key, k.best_seconds)});
   }
-  emit_text(fmt::format("{}{} records, {} trials, {} valid, {} damaged lines skipped\n", table.text(), all.records,
-                        all.trials, all.valid_trials, all.damaged_lines));
+  emit_text(fmt::format(
+      "{}{} records, {} trials, {} valid, {} damaged lines skipped; db best tells what won the comparisons\n",
+      table.text(), all.records, all.trials, all.valid_trials, all.damaged_lines));
 }
 
 void best(const Options& options) {

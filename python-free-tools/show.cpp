@@ -150,7 +150,8 @@ void add_show(CLI::App& app) {
                      {"c", Form::kC},
                      {"space", Form::kSpace}},
                     "what to print");
-  verb->add_option("--print-after", options->print_after, "print the program after this pass, or after all");
+  verb->add_option("--print-after", options->print_after, "print the program after this pass, or after all")
+      ->excludes("--as");
   verb->add_flag("--json", options->json, "one JSON object on standard output");
   verb->callback([options] {
     if (!options->print_after.empty()) {

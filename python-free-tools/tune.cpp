@@ -19,6 +19,7 @@
 #include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/log.h"
+#include "tensmith/support/strings.h"
 #include "tensmith/support/sysinfo.h"
 #include "verbs.h"
 #include "workloads.h"
@@ -29,11 +30,12 @@ namespace {
 std::atomic<bool> stop_requested{false};
 std::atomic<int> stop_signal{0};
 
-/// The first Ctrl-C asks for an orderly end, the second kills.
+/// The first signal asks for an orderly end, the second kills, whichever they are.
 void on_interrupt(int signal) {
   stop_signal = signal;
   stop_requested = true;
-  std::signal(signal, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
 }
 
 enum class ModelKind { kGbt, kNone };
@@ -138,8 +140,10 @@ std::vector<Outcome> tune_all(const Options& options, const std::vector<NamedWor
       const double left = options.time_budget > 0 ? std::max(options.time_budget - watch.seconds(), kNoTime) : 0;
       try {
         tune_one(options, workload, database.get(), left, o);
-      } catch (const UserError&) {
-        throw;
+      } catch (const UserError& e) {
+        // What the others gave is not lost for that.
+        if (named.size() == 1) throw;
+        o.error = error_text(e);
       } catch (const std::exception& e) {
         o.error = error_text(e);
       }
@@ -162,6 +166,9 @@ nlohmann::json to_json(const Outcome& o, const Options& options) {
   if (!o.error.empty()) {
     out["error"] = o.error;
   }
+  if (o.result.end == TuneEnd::kSpaceExhausted) {
+    out["note"] = "every config of the space was tried";
+  }
   if (o.result.default_config) {
     out["default"] = speed(o.result.default_config->seconds);
   }
@@ -178,6 +185,7 @@ nlohmann::json to_json(const Outcome& o, const Options& options) {
 std::string explanation(const Outcome& o) {
   if (!o.result.best) return {};
   std::string text = fmt::format("{}: {}\n", o.name, o.best_knobs);
+  if (o.result.end == TuneEnd::kSpaceExhausted) text += "  every config of its space was tried\n";
   if (o.result.best->confirmed) {
     text += fmt::format(
         "  fastest single trial {}; the best were then measured again in turns with the default: {}{}\n",
@@ -296,7 +304,17 @@ void add_tune(CLI::App& app) {
   verb->add_option("--jobs", options->settings.measuring.jobs,
                    "cores that Tensmith itself uses (default: those that are not timed)")
       ->check(CLI::Range(1, 1024));
-  verb->add_option("--seed", options->settings.seed, "of the search and of the random inputs")->capture_default_str();
+  verb->add_option_function<std::string>(
+          "--seed",
+          [options](const std::string& text) {
+            const std::optional<int64_t> seed = parse_int64(text);
+            if (!seed || *seed < 0) {
+              throw UserError(fmt::format("--seed: '{}' is no whole number from 0 to 2^63 - 1", text));
+            }
+            options->settings.seed = static_cast<uint64_t>(*seed);
+          },
+          "of the search and of the random inputs")
+      ->default_str(fmt::format("{}", options->settings.seed));
   enum_option<ModelKind>(*verb, "--model", options->model, {{"gbt", ModelKind::kGbt}, {"none", ModelKind::kNone}},
                          "cost model");
   enum_option<GbtObjective>(*verb, "--objective", options->settings.objective,

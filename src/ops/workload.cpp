@@ -105,12 +105,20 @@ class FieldReader {
   }
 
   void flag(std::string_view key, bool& out) {
-    int64_t value = out ? 1 : 0;
-    number(key, value, 0);
-    if (value > 1) {
-      fail(whole_, whole_, fmt::format("'{}' is {}", key, value), "use 0 or 1");
-    }
-    out = value == 1;
+    read(key, [&](std::string_view value) {
+      const int64_t number = integer(key, value, 0);
+      if (number > 1) fail(whole_, value, fmt::format("'{}' is {}", key, number), "use 0 or 1");
+      out = number == 1;
+    });
+  }
+
+  /// A field of the operation's usual definition of which one value is available.
+  void only(std::string_view key, int64_t available) {
+    read(key, [&](std::string_view value) {
+      if (integer(key, value, 1) == available) return;
+      fail(whole_, value, fmt::format("'{}' of {} is not available", key, value),
+           fmt::format("only {}={} is", key, available));
+    });
   }
 
   void type(DataType& out) {
@@ -177,11 +185,7 @@ void read_fields(std::string_view text, std::string_view fields, bool written_ou
   reader.numbers("stride", {&c.stride_h, &c.stride_w}, 1);
   reader.numbers("pad", {&c.pad_top, &c.pad_left, &c.pad_bottom, &c.pad_right}, 0);
   reader.numbers("dilation", {&c.dilation_h, &c.dilation_w}, 1);
-  int64_t groups = 1;
-  reader.number("groups", groups, 1);
-  if (groups != 1) {
-    fail(text, text, fmt::format("conv2d with {} groups is not available", groups), "only groups=1 is");
-  }
+  reader.only("groups", 1);
   reader.choice("layout", c.layout, kLayoutNames);
   reader.choice("weights", c.weights, kWeightsNames);
   reader.type(c.type);

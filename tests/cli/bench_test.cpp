@@ -108,6 +108,14 @@ TEST(Bench, ADatabaseThatIsNotThereIsToldBeforeAnythingRuns) {
   EXPECT_EQ(run.out, "");
 }
 
+TEST(Bench, OneWorkloadsMistakeDoesNotCostTheOthersResults) {
+  const CapturedRun run = run_tensmith({"bench", "matmul:m=64,n=64,k=64", "matmul:m=1,n=1,k=1", "--config=1000",
+                                        "--threads=1", "--rounds=1", "--min-seconds=0.001"});
+  EXPECT_EQ(run.status.code, 1);
+  EXPECT_NE(run.out.find("\nmatmul:m=64,n=64,k=64   index"), std::string::npos) << run.out;
+  EXPECT_NE(run.err.find("matmul:m=1,n=1,k=1: config index 1000 is outside the space"), std::string::npos) << run.err;
+}
+
 TEST(Bench, TheLegendTellsWhatIsThere) {
   const std::string alone = bench({"matmul:m=16,n=16,k=16"}).out;
   EXPECT_NE(alone.find("% of peak: "), std::string::npos) << alone;

@@ -29,6 +29,8 @@ TEST(CliErrors, UsageErrorsAreOneLineAndExitCode2) {
   expect_usage_error({"tune", "conv2d:c=0,h=4,w=4"}, "it must be at least 1");
   expect_usage_error({"tune", "conv2d:c=4,q=4"}, "'q' is no field of conv2d");
   expect_usage_error({"tune", "conv2d:c=64"}, "conv2d without field 'h'");
+  expect_usage_error({"tune", "matmul:m=4,n=4,k=4,ta=2"}, "at position 23: 'ta' is 2 (hint: use 0 or 1)");
+  expect_usage_error({"tune", "conv2d:c=4,groups=2"}, "at position 19: 'groups' of 2 is not available");
   expect_usage_error({"tune", "matmul:m=4,n=4"}, "matmul without field 'k'");
   expect_usage_error({"tune", "resnet18.C6", "--target=riscv"}, "riscv");
   expect_usage_error({"tune", "resnet18.C6", "--target=llvm:mcpu=pentium9"}, "pentium9");
@@ -47,6 +49,11 @@ TEST(CliErrors, UsageErrorsAreOneLineAndExitCode2) {
     expect_usage_error({"tune", "resnet18.C6", fmt::format("--run-timeout={}", value)},
                        fmt::format("--run-timeout: '{}' is no positive time", value));
   }
+  for (const char* seed : {"-1", "99999999999999999999", "one"}) {
+    expect_usage_error({"tune", "resnet18.C6", fmt::format("--seed={}", seed)},
+                       fmt::format("--seed: '{}' is no whole number from 0 to 2^63 - 1", seed));
+  }
+  expect_usage_error({"show", "resnet18.C6", "--as=c", "--print-after=all"}, "--as excludes --print-after");
   expect_usage_error({"bench", "resnet18.C6", "--min-seconds=0"}, "--min-seconds: '0' is no positive time");
   for (const char* value : {"foo", "1"}) {
     const std::string unknown = fmt::format("'{}' is not known (hint: choose one of ", value);

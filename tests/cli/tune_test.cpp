@@ -134,6 +134,13 @@ TEST_F(Tune, OddShapes) {
   }
 }
 
+TEST_F(Tune, ASpaceThatIsSmallerThanTheTrialsIsTold) {
+  const std::vector<std::string> command{"--expr", "C[y] = sum(k: A[y,k])", "--shape", "A=5x1", "--trials=40"};
+  const CapturedRun run = tune(command);
+  EXPECT_EQ(run.status.code, 0) << run.err;
+  EXPECT_NE(run.out.find("every config of its space was tried"), std::string::npos) << run.out;
+}
+
 TEST_F(Tune, NothingToTuneIsNoError) {
   for (const char* workload : {"matmul:m=4,n=4,k=0", "matmul:m=0,n=4,k=4", "conv2d:n=0,c=1,h=4,w=4,k=1,r=1,s=1"}) {
     const CapturedRun run = tune({workload, "--json"});
