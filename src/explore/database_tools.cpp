@@ -1,5 +1,6 @@
 #include "tensmith/explore/database_tools.h"
 
+#include <deque>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -68,7 +69,10 @@ std::vector<KeyBest> database_best(const Database& database) {
 }
 
 ImportReport import_records(Database& into, const std::filesystem::path& from) {
-  const Database source(from);
+  return import_records(into, Database(from));
+}
+
+ImportReport import_records(Database& into, const Database& source) {
   std::unordered_set<uint64_t> known;
   into.for_each([&](const Database::Summary&, std::string_view line) { known.insert(hash_bytes(line)); });
   ImportReport report;
@@ -87,12 +91,13 @@ ImportReport import_records(Database& into, const std::filesystem::path& from) {
 
 ImportReport merge_databases(std::span<const std::filesystem::path> from, const std::filesystem::path& out) {
   // What cannot be read is told before anything is written.
-  for (const std::filesystem::path& path : from) const Database readable(path);
+  std::deque<Database> sources;
+  for (const std::filesystem::path& path : from) sources.emplace_back(path);
   Database into(out, Database::Missing::kIsEmpty);
   into.check_writable();
   ImportReport total;
-  for (const std::filesystem::path& path : from) {
-    const ImportReport report = import_records(into, path);
+  for (const Database& source : sources) {
+    const ImportReport report = import_records(into, source);
     total.added += report.added;
     total.duplicates += report.duplicates;
     total.damaged += report.damaged;

@@ -13,7 +13,7 @@
 namespace tensmith {
 
 std::optional<int> run_worker_if_asked(int argc, char** argv) {
-  if (!is_worker_process() || argc < 3) return std::nullopt;
+  if (!is_worker_process() || argc < 3 || std::string_view(argv[1]) != "worker") return std::nullopt;
   if (std::string_view(argv[2]) == "runner") return run_runner();
   std::vector<int> allowed;
   for (std::string_view cpu : split_string(argc > 3 ? argv[3] : "", ',')) {

@@ -47,6 +47,7 @@ struct ImportReport {
 /// Appends the records of `from` that `into` lacks. A rescue file is imported like any other. Throws WorkError when
 /// either cannot be used.
 ImportReport import_records(Database& into, const std::filesystem::path& from);
+ImportReport import_records(Database& into, const Database& source);
 /// Imports several files into `out`, which is made when it is missing.
 ImportReport merge_databases(std::span<const std::filesystem::path> from, const std::filesystem::path& out);
 

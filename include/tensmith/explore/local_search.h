@@ -29,7 +29,7 @@ std::unique_ptr<SearchStrategy> make_iterated_search(const ConfigSpace& space, I
 
 struct TabuOptions : StrategyOptions {
   Improvement improvement = Improvement::kBest;
-  int tabu_size = 2000;  ///< configs it came from last and does not go back to
+  int tabu_size = 2000;  ///< configs it went to last, to which it does not go again
 };
 
 /// Tabu search: always on to a neighbour that is not tabu, also a worse one; at random where all are.

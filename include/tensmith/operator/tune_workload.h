@@ -25,7 +25,7 @@ struct TuneSettings {
   int trials = 512;   ///< of the key in total: those of earlier runs that the database holds, and those that failed
   int threads = 0;    ///< of the operator; 0: physical cores
   uint64_t seed = 1;  ///< of the search and of the random inputs
-  double time_budget_seconds = 0.0;  ///< after it no trial starts; 0: no limit
+  double time_budget_seconds = 0.0;  ///< of all, the comparison of the best in the end included; 0: no limit
   TuneStrategy strategy = TuneStrategy::kAnnealing;
   GbtObjective objective = GbtObjective::kRank;       ///< what the model of kAnnealing learns
   LocalMeasurerOptions measuring;                     ///< its `threads` and `seed` are those above

@@ -21,12 +21,6 @@ const json& require(const json& object, const char* key) {
   return *found;
 }
 
-std::string text_of(const json& object, const char* key) {
-  const auto found = object.find(key);
-  if (found == object.end()) return {};
-  return found->is_string() ? found->get<std::string>() : found->dump();
-}
-
 ConfigSpace parse_parameters(const json& root) {
   const json& names = require(root, "tune_params_keys");
   const json& values = require(root, "tune_params");
@@ -127,7 +121,7 @@ std::string print_kernel_tuner(const RecordedSpace& space) {
   for (const Knob& knob : space.space().knobs()) {
     names.push_back(knob.name);
     json& list = values[knob.name] = json::array();
-    for (const KnobValue& value : knob.choices) list.push_back(to_json(value));
+    for (const KnobValue& value : knob.choices) list.push_back(to_json(knob, value));
   }
   std::string out =
       fmt::format("{{\"device_name\": {}, \"kernel_name\": {}, \"problem_size\": {},", json(info.device).dump(),

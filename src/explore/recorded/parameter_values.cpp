@@ -31,7 +31,8 @@ Knob parameter_knob(std::string name, const nlohmann::json& values) {
     const std::string text = value_text(value);
     if (!seen.insert(text).second) throw UserError(fmt::format("parameter '{}' lists {} twice", knob.name, text));
     knob.ordinal = knob.ordinal && !value.is_string();
-    if (value.is_number_integer() && (!value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t{INT64_MAX})) {
+    const bool fits = !value.is_number_unsigned() || value.get<uint64_t>() <= uint64_t{INT64_MAX};
+    if (value.is_number_integer() && fits) {
       knob.choices.push_back({{value.get<int64_t>()}, {}});
     } else {
       knob.choices.push_back({{static_cast<int64_t>(knob.choices.size())}, text});
@@ -40,12 +41,20 @@ Knob parameter_knob(std::string name, const nlohmann::json& values) {
   return knob;
 }
 
-nlohmann::json to_json(const KnobValue& value) {
+nlohmann::json to_json(const Knob& knob, const KnobValue& value) {
   if (value.label.empty())
     return value.values.size() == 1 ? nlohmann::json(value.value()) : nlohmann::json(value.values);
+  // A text that looks like a number is a text all the same; parameters with texts have no order.
+  if (!knob.ordinal) return value.label;
   if (value.label == "True" || value.label == "False") return value.label == "True";
   const nlohmann::json number = nlohmann::json::parse(value.label, nullptr, false);
   return number.is_number() ? number : nlohmann::json(value.label);
+}
+
+std::string text_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || found->is_null()) return {};
+  return found->is_string() ? found->get<std::string>() : found->dump();
 }
 
 }  // namespace tensmith

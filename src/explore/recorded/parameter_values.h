@@ -20,6 +20,9 @@ bool is_value(const nlohmann::json& value);
 Knob parameter_knob(std::string name, const nlohmann::json& values);
 
 /// The JSON form of a choice of such a knob.
-nlohmann::json to_json(const KnobValue& value);
+nlohmann::json to_json(const Knob& knob, const KnobValue& value);
+
+/// The text under a key; other values as JSON has them, and nothing where there is none.
+std::string text_of(const nlohmann::json& object, const char* key);
 
 }  // namespace tensmith

@@ -11,7 +11,7 @@
 namespace tensmith {
 namespace {
 
-constexpr uint64_t kMaxPoints = uint64_t{1} << 31;
+constexpr uint64_t kMaxPoints = uint64_t{1} << 27;
 
 }  // namespace
 

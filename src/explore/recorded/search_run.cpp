@@ -54,7 +54,7 @@ SearchRun run_search(SearchStrategy& strategy, const RecordedSpace& space, const
         best = value;
         run.improvements.push_back({run.evaluations, index});
       }
-      run.found_optimum = value <= *optimum;
+      run.found_optimum = space.value(index) <= *optimum;
     }
     strategy.update({&observation, 1});
   }

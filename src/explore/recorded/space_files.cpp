@@ -72,6 +72,8 @@ RecordedSpace parse_space(std::string_view text, const std::string& name) {
     throw UserError("this is neither a Kernel Tuner cache (which has a 'cache') nor T4 results (which have 'results')");
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}", name, error.message()), error.hint());
+  } catch (const nlohmann::json::exception& error) {
+    throw UserError(fmt::format("{}: it has another structure than its format: {}", name, error.what()));
   }
 }
 

@@ -47,21 +47,24 @@ const json& configuration(const json& result) {
 
 /// The values that occur.
 ConfigSpace parse_parameters(const json& results) {
-  std::map<std::string, json> values;
-  std::vector<std::string> names;
+  std::map<std::string, std::map<std::string, json>> values;  // by name and text
   each_result(results, [&](const json& result) {
     const json& config = configuration(result);
+    const bool first = values.empty();
     for (const auto& [name, value] : config.items()) {
       if (!is_value(value)) throw UserError(fmt::format("parameter '{}' is {}", name, value.dump()));
-      json& list = values[name];
-      if (list.is_null()) list = json::array();
-      if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+      if (first || values.contains(name)) values[name].emplace(value_text(value), value);
     }
-    if (config.size() != values.size()) throw UserError("its parameters are not those of the others");
+    const bool same = config.size() == values.size() && std::all_of(values.begin(), values.end(), [&](const auto& v) {
+                        return config.contains(v.first);
+                      });
+    if (!same) throw UserError("its parameters are not those of the others");
   });
   ConfigSpace space;
-  for (auto& [name, list] : values) {
-    std::sort(list.begin(), list.end(), before);
+  for (const auto& [name, by_text] : values) {
+    std::vector<json> list;
+    for (const auto& [text, value] : by_text) list.push_back(value);
+    std::stable_sort(list.begin(), list.end(), before);
     space.add(parameter_knob(name, list));
   }
   return space;
@@ -73,6 +76,7 @@ uint64_t index_of(const ConfigSpace& space, const json& config) {
     const std::string text = value_text(config.at(knob.name));
     const auto found = std::find_if(knob.choices.begin(), knob.choices.end(),
                                     [&](const KnobValue& choice) { return to_string(choice) == text; });
+    TENSMITH_ICHECK(found != knob.choices.end(), "every value that occurs is a choice");
     out.choices.push_back(static_cast<uint16_t>(found - knob.choices.begin()));
   }
   return space.index_of(out);
@@ -80,12 +84,13 @@ uint64_t index_of(const ConfigSpace& space, const json& config) {
 
 void parse_result(const json& result, const std::string& objective, RecordedSpace& out) {
   const uint64_t index = index_of(out.space(), configuration(result));
-  const std::string state = result.value("invalidity", "correct");
+  const std::string state = text_of(result, "invalidity");
   if (state == "constraints") return;
-  if (state != "correct") return out.put_failed(index, state);
+  if (state != "correct" && !state.empty()) return out.put_failed(index, state);
   std::vector<double> runs;
   if (const auto times = result.find("times");
       times != result.end() && times->is_object() && times->contains("runtimes")) {
+    if (!times->at("runtimes").is_array()) throw UserError("'runtimes' is no list");
     for (const json& run : times->at("runtimes")) {
       if (!run.is_number()) throw UserError(fmt::format("'runtimes' holds {}", run.dump()));
       runs.push_back(run.get<double>());
@@ -93,10 +98,10 @@ void parse_result(const json& result, const std::string& objective, RecordedSpac
   }
   if (const auto measurements = result.find("measurements"); measurements != result.end() && measurements->is_array()) {
     for (const json& m : *measurements) {
-      if (!m.is_object() || m.value("name", "") != objective) continue;
-      const json value = m.value("value", json());
+      if (!m.is_object() || text_of(m, "name") != objective) continue;
+      const json value = m.contains("value") ? m.at("value") : json();
       if (!value.is_number()) throw UserError(fmt::format("the measurement '{}' is {}", objective, value.dump()));
-      return out.put_valid(index, value.get<double>() * milliseconds(m.value("unit", "")), runs);
+      return out.put_valid(index, value.get<double>() * milliseconds(text_of(m, "unit")), runs);
     }
   }
   if (runs.empty()) throw UserError(fmt::format("it has neither a measurement '{}' nor 'runtimes'", objective));
@@ -118,8 +123,8 @@ RecordedSpace parse_t4(const json& root, const std::string& name) {
     }
   }
   if (const auto metadata = root.find("metadata"); metadata != root.end() && metadata->is_object()) {
-    info.kernel = metadata->value("kernel_name", "");
-    info.device = metadata->value("device_name", "");
+    info.kernel = text_of(*metadata, "kernel_name");
+    info.device = text_of(*metadata, "device_name");
   }
   RecordedSpace out(std::move(info), parse_parameters(results));
   each_result(results, [&](const json& result) { parse_result(result, out.info().objective, out); });
@@ -137,7 +142,7 @@ std::string print_t4(const RecordedSpace& space) {
     json result;
     for (size_t i = 0; i < config.choices.size(); ++i) {
       result["configuration"][space.space().knobs()[i].name] =
-          to_json(space.space().value(config, static_cast<int>(i)));
+          to_json(space.space().knobs()[i], space.space().value(config, static_cast<int>(i)));
     }
     const bool valid = space.kind(index) == PointKind::kValid;
     result["objectives"] = {info.objective};

@@ -117,7 +117,7 @@ Piece<int> iterate(Look& look, Improvement improvement, double walk, int patienc
   }
 }
 
-/// The configs a search came from last.
+/// The configs a search went to last.
 class TabuList {
  public:
   explicit TabuList(int size) : size_(static_cast<size_t>(std::max(0, size))) {}

@@ -5,6 +5,9 @@ namespace {
 
 /// Looks at known configs in a row after which a search counts as going in circles.
 constexpr int64_t kMaxIdle = 100000;
+/// After so many of them the program is left and entered again: where the compiler makes no tail call of the transfer
+/// between coroutines, each costs stack.
+constexpr int64_t kMaxLooksInARow = 1000;
 
 }  // namespace
 
@@ -25,7 +28,13 @@ bool Look::find(const Config& config, double& value) {
   }
   value = known == known_.end() ? kForbidden : known->second;
   stuck_ = ++idle_ > kMaxIdle;
-  return !stuck_;
+  paused_ = !stuck_ && idle_ % kMaxLooksInARow == 0;
+  return !stuck_ && !paused_;
+}
+
+double Look::answer(const Config& config) const {
+  const auto known = known_.find(space_.index_of(config));
+  return known == known_.end() ? kForbidden : known->second;
 }
 
 void Look::wait(const Config& config, std::coroutine_handle<> waiter) {
@@ -51,6 +60,7 @@ std::vector<Config> SequentialSearch::propose(int count) {
     if (!look_.known_.contains(space.index_of(look_.wanted_))) return {};
     std::exchange(look_.waiting_, {}).resume();
   }
+  while (std::exchange(look_.paused_, false)) std::exchange(look_.waiting_, {}).resume();
   if (running_->done()) {
     running_->result();  // throws what the program threw
     return {};

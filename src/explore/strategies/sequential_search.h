@@ -111,7 +111,7 @@ class Look {
   friend class SequentialSearch;
   bool find(const Config& config, double& value);
   void wait(const Config& config, std::coroutine_handle<> waiter);
-  double answer(const Config& config) const { return known_.at(space_.index_of(config)); }
+  double answer(const Config& config) const;
 
   const ConfigSpace& space_;
   Rng rng_;
@@ -122,6 +122,7 @@ class Look {
   Config wanted_;
   int64_t idle_ = 0;  ///< looks at known configs since the last at an unknown one
   bool stuck_ = false;
+  bool paused_ = false;
 };
 
 /// Runs such a program as a strategy. It proposes one config at a time, and nothing any more once the program has ended

@@ -111,6 +111,29 @@ TEST(SpaceFiles, T4Results) {
   EXPECT_EQ(space.kind(3), PointKind::kMissing);
 }
 
+TEST(SpaceFiles, NumbersInAnotherFormAndTextsThatLookLikeNumbersStayWhatTheyAre) {
+  const RecordedSpace mixed = parse_space(R"({"results": [
+    {"configuration": {"a": 1, "b": 2.0}, "times": {"runtimes": [4]}, "invalidity": null},
+    {"configuration": {"a": 1, "b": 2}, "times": {"runtimes": [3]}},
+    {"configuration": {"a": 3, "b": 2}, "times": {"runtimes": [2]}, "measurements": [{"name": null, "value": 9}]}],
+    "metadata": {"kernel_name": null}})",
+                                          "x");
+  EXPECT_EQ(mixed.space().knobs()[1].choices.size(), 2u);
+  EXPECT_EQ(mixed.valid_count(), 3u);
+  EXPECT_EQ(mixed.best(), 2.0);
+  const RecordedSpace texts = parse_space(
+      R"({"tune_params_keys": ["p", "q"], "tune_params": {"p": ["8", "16"], "q": ["True", "x"]},
+          "cache": {"8,True": {"time": 1.0}, "16,x": {"time": 2.0}}})",
+      "x");
+  for (const SpaceFormat format : {SpaceFormat::kKernelTuner, SpaceFormat::kT4}) {
+    const RecordedSpace copy = parse_space(print_space(texts, format), "x");
+    EXPECT_EQ(copy.space().knobs()[0].choices[0].label.empty(), false);
+    EXPECT_FALSE(copy.space().knobs()[0].ordinal);
+    EXPECT_FALSE(copy.space().knobs()[1].ordinal);
+    EXPECT_EQ(copy.best(), 1.0);
+  }
+}
+
 TEST(SpaceFiles, ACacheThatWasNeverClosedIsRead) {
   std::string text = kCache;
   text.resize(text.find(",\n    \"16,b,1.0,False\"") + 1);
@@ -146,6 +169,10 @@ TEST(SpaceFiles, ErrorsNameFileAndEntry) {
             "dir/some.json: result 1: it has neither a measurement 'time' nor 'runtimes'");
   EXPECT_EQ(error_of(R"({"results": [{"configuration": {"n": 1}}, {"configuration": {"m": 1}}]})"),
             "dir/some.json: result 2: its parameters are not those of the others");
+  EXPECT_EQ(error_of(R"({"results": [{"configuration": {"n": 1}}, {"configuration": {"n": 1, "m": 1}}]})"),
+            "dir/some.json: result 2: its parameters are not those of the others");
+  EXPECT_NE(error_of(R"({"results": [{"configuration": {"n": 1}, "times": {"runtimes": 5}}]})").find("dir/some.json: "),
+            std::string::npos);
 }
 
 TEST(SpaceFiles, DamagedCompressionIsTold) {

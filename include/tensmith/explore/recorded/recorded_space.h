@@ -35,7 +35,7 @@ struct RecordedInfo {
 /// Points have the index of ConfigSpace (last parameter fastest).
 class RecordedSpace {
  public:
-  /// All points are missing at first. The space has no constraints. Throws UserError for more than 2^31 points.
+  /// All points are missing at first. The space has no constraints. Throws UserError for more than 2^27 points.
   RecordedSpace(RecordedInfo info, ConfigSpace space);
 
   const RecordedInfo& info() const { return info_; }

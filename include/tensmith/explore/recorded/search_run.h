@@ -35,7 +35,7 @@ struct SearchRun {
   };
   std::vector<Improvement> improvements;  ///< each better than all before, by what the search was told
   int64_t evaluations = 0;
-  bool found_optimum = false;
+  bool found_optimum = false;  ///< by mean values, whatever was drawn
 
   /// optimum / mean value of the best point within so many evaluations; 0 when none was valid.
   double fraction(const RecordedSpace& space, double optimum, int64_t budget) const;
