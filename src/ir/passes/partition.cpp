@@ -82,11 +82,11 @@ class Finder {
   static bool clips(const For& loop, Expr c, const VarRanges& scope) {
     constexpr int64_t kLongBody = 200;
     const auto* guard = loop.body.as<If>();
-    if (guard == nullptr || guard->else_case || code_size(guard->then_case) < kLongBody) return false;
+    if (guard == nullptr || guard->else_case) return false;
     Conjuncts all;
     append_conjuncts(guard->condition, all);
     return std::any_of(all.begin(), all.end(), [&](Expr e) { return e.same_as(c); }) &&
-           solve(c, loop.var, {}, scope).has_value();
+           solve(c, loop.var, {}, scope).has_value() && code_size(guard->then_case) >= kLongBody;
   }
 
   VarRef var_;
