@@ -27,18 +27,19 @@ const std::vector<Arrow> kArrows{
     {"codegen/llvm", {"support", "ir", "ir/arith", "ir/passes", "schedule", "codegen"}},
     {"costmodel", {"support", "ir", "ir/arith", "ir/passes", "schedule"}},
     {"explore", {"support", "ir", "ir/arith", "ir/passes", "schedule", "costmodel"}},
+    {"explore/kernel", {"support", "ir", "schedule"}},
     {"explore/measure",
      {"support", "runtime", "ir", "ir/arith", "ir/passes", "schedule", "codegen", "codegen/llvm", "costmodel",
-      "explore"}},
+      "explore", "explore/kernel"}},
     {"operator",
      {"support", "runtime", "ir", "ir/arith", "ir/passes", "schedule", "ops", "codegen", "codegen/llvm", "costmodel",
-      "explore", "explore/measure"}},
+      "explore", "explore/kernel", "explore/measure"}},
     {"python-free-tools",
      {"support", "runtime", "ir", "ir/arith", "ir/passes", "schedule", "ops", "codegen", "codegen/llvm", "costmodel",
-      "explore", "explore/measure", "operator"}},
+      "explore", "explore/kernel", "explore/measure", "operator"}},
     {"umbrella",
      {"support", "runtime", "ir", "ir/arith", "ir/passes", "schedule", "ops", "codegen", "codegen/llvm", "costmodel",
-      "explore", "explore/measure", "operator"}},
+      "explore", "explore/kernel", "explore/measure", "operator"}},
 };
 
 const fs::path kRoot = TENSMITH_SOURCE_DIR;

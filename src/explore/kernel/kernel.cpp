@@ -1,0 +1,291 @@
+#include "tensmith/explore/kernel/kernel.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "explore/kernel/names.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
+#include "tensmith/support/hash.h"
+#include "tensmith/support/strings.h"
+
+namespace tensmith {
+namespace {
+
+constexpr std::string_view kLanguageNames[] = {"c", "opencl", "cuda"};
+constexpr std::string_view kBlockNames[] = {"block_size_x", "block_size_y", "block_size_z"};
+
+/// Parts between commas that are not in brackets.
+std::vector<std::string_view> list_parts(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t begin = 0;
+  int open = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    open += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+    if (text[i] == ',' && open <= 0) {
+      parts.push_back(text.substr(begin, i - begin));
+      begin = i + 1;
+    }
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
+}
+
+KernelLanguage language_of(const KernelRequest& request) {
+  if (request.language) return *request.language;
+  const std::string suffix = request.source.extension();
+  if (suffix == ".c") return KernelLanguage::kC;
+  if (suffix == ".cl") return KernelLanguage::kOpenCl;
+  if (suffix == ".cu") return KernelLanguage::kCuda;
+  throw UserError(fmt::format("the language of '{}' is not known from its name", request.source.string()),
+                  "the suffixes .c, .cl and .cu tell; or give --language=c, opencl or cuda");
+}
+
+std::string entry_of(const KernelSpec& spec, const std::string& asked) {
+  const std::vector<std::string> found = kernels_of(spec.code, spec.language);
+  if (!asked.empty()) {
+    if (!is_identifier(asked)) throw UserError(fmt::format("--entry: '{}' is no name of a function", asked));
+    const std::optional<std::string> close = closest_match(asked, found);
+    // A macro may make the name, so only a name that looks like another one is refused.
+    if (std::find(found.begin(), found.end(), asked) == found.end() && close &&
+        spec.code.find(asked) == std::string::npos) {
+      throw UserError(fmt::format("--entry: '{}' has no kernel '{}'", spec.source.string(), asked),
+                      fmt::format("did you mean '{}'?", *close));
+    }
+    return asked;
+  }
+  if (found.size() == 1) return found.front();
+  const char* what = spec.language == KernelLanguage::kC ? "function" : "kernel";
+  if (found.empty()) {
+    throw UserError(fmt::format("'{}' has no {}", spec.source.string(), what),
+                    spec.language == KernelLanguage::kOpenCl ? "a kernel is marked __kernel"
+                    : spec.language == KernelLanguage::kCuda ? "a kernel is marked __global__"
+                                                             : "the kernel is a function that is not static");
+  }
+  throw UserError(fmt::format("'{}' has {} {}s: {}", spec.source.string(), found.size(), what, fmt::join(found, ", ")),
+                  "choose one with --entry=NAME");
+}
+
+/// X[,Y[,Z]] as expressions of `names`; what is left out is 1.
+std::array<KernelExpression, 3> dimensions(std::string_view text, std::string_view where,
+                                           std::span<const ExpressionName> names, size_t& given) {
+  std::array<KernelExpression, 3> out{KernelExpression(1), KernelExpression(1), KernelExpression(1)};
+  const std::vector<std::string_view> parts = list_parts(text);
+  if (parts.size() > 3) {
+    throw UserError(fmt::format("{}: '{}' has {} dimensions", where, text, parts.size()), "there are at most 3");
+  }
+  for (size_t i = 0; i < parts.size(); ++i) out[i] = KernelExpression::parse(parts[i], where, names);
+  given = parts.size();
+  return out;
+}
+
+void read_size(KernelSpec& spec, const std::string& text) {
+  if (text.empty()) return;
+  size_t given = 0;
+  const std::array<KernelExpression, 3> parts = dimensions(text, "--size", {}, given);
+  int64_t product = 1;
+  for (size_t i = 0; i < 3; ++i) {
+    const ExpressionValue value = parts[i].evaluate({});
+    if (!value.ok() || value.value < 1) {
+      throw UserError(
+          fmt::format("--size: '{}' {}", parts[i].text(),
+                      value.ok() ? fmt::format("is {}", value.value) : std::string(fault_text(value.fault))),
+          "a size is at least 1");
+    }
+    spec.size[i] = value.value;
+    if (__builtin_mul_overflow(product, value.value, &product)) {
+      throw UserError(fmt::format("--size: '{}' has more than 2^63 points", text), "make the problem smaller");
+    }
+  }
+  spec.has_size = true;
+}
+
+void read_launch(KernelSpec& spec, const KernelRequest& request) {
+  if (!spec.has_grid()) {
+    if (!request.block.empty() || !request.grid_div.empty()) {
+      throw UserError(
+          fmt::format("{} has no meaning for a kernel in C", request.block.empty() ? "--grid-div" : "--block"),
+          "a function is called once, for the whole problem; leave it out");
+    }
+    return;
+  }
+  if (!spec.has_size) throw UserError("the problem's size is missing", "add for example --size=4096,4096");
+  const std::vector<ExpressionName> names = config_names(spec.parameters);
+  size_t given = 0;
+  if (!request.block.empty()) {
+    spec.block = dimensions(request.block, "--block", names, given);
+  } else {
+    for (size_t i = 0; i < 3; ++i) {
+      const bool has =
+          std::any_of(names.begin(), names.end(), [&](const ExpressionName& n) { return n.name == kBlockNames[i]; });
+      if (has) spec.block[i] = KernelExpression::parse(kBlockNames[i], "--param", names);
+    }
+  }
+  spec.grid_div = spec.block;
+  if (!request.grid_div.empty()) {
+    const std::array<KernelExpression, 3> parts = dimensions(request.grid_div, "--grid-div", names, given);
+    std::copy(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(given), spec.grid_div.begin());
+  }
+}
+
+void read_arguments(KernelSpec& spec, const KernelRequest& request) {
+  for (const std::string& text : request.arguments) {
+    for (KernelArgument& argument : parse_kernel_arguments(text, spec.size)) {
+      const bool taken = std::any_of(spec.arguments.begin(), spec.arguments.end(),
+                                     [&](const KernelArgument& a) { return a.name == argument.name; });
+      if (taken) throw UserError(fmt::format("--args: there are two arguments '{}'", argument.name), "rename one");
+      spec.arguments.push_back(std::move(argument));
+    }
+  }
+  if (spec.arguments.empty()) {
+    throw UserError("the kernel's arguments are missing",
+                    "list them in order: --args='out:float32[1024]:output,in:float32[1024],n:int32=1024'");
+  }
+  if (std::none_of(spec.arguments.begin(), spec.arguments.end(),
+                   [](const KernelArgument& a) { return a.is_checked(); })) {
+    throw UserError("no argument of the kernel is an output: there is nothing that could be checked",
+                    "mark what the kernel writes with :output or :inout");
+  }
+}
+
+/// The source with all that it includes by "..." from beside it, each file once.
+uint64_t code_hash(const std::filesystem::path& path, const std::string& code, std::set<std::string>& seen) {
+  uint64_t hash = hash_bytes(code);
+  for (std::string_view line : split_string(code, '\n')) {
+    line = trim(line);
+    if (!line.starts_with('#')) continue;
+    line = trim(line.substr(1));
+    if (!line.starts_with("include")) continue;
+    line = trim(line.substr(7));
+    const size_t end = line.find('"', 1);
+    if (!line.starts_with('"') || end == std::string_view::npos) continue;
+    const std::filesystem::path file = path.parent_path() / line.substr(1, end - 1);
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(file, error) || !seen.insert(file.lexically_normal()).second) continue;
+    hash = hash_combine(hash, code_hash(file, read_file(file), seen));
+  }
+  return hash;
+}
+
+}  // namespace
+
+std::string_view to_string(KernelLanguage language) { return kLanguageNames[static_cast<size_t>(language)]; }
+
+std::optional<KernelLanguage> parse_kernel_language(std::string_view text) {
+  const auto* const found = std::find(std::begin(kLanguageNames), std::end(kLanguageNames), text);
+  if (found == std::end(kLanguageNames)) return std::nullopt;
+  return static_cast<KernelLanguage>(found - std::begin(kLanguageNames));
+}
+
+bool is_identifier(std::string_view text) {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  return !text.empty() && letter(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+std::span<const ExpressionName> size_names() {
+  static const std::vector<ExpressionName> names{{"size_x", {}}, {"size_y", {}}, {"size_z", {}}};
+  return names;
+}
+
+std::vector<ExpressionName> config_names(std::span<const KernelParameter> parameters) {
+  std::vector<ExpressionName> names;
+  for (const KernelParameter& p : parameters) {
+    names.push_back({p.name, p.numbers ? std::vector<std::string>() : p.values});
+  }
+  for (const ExpressionName& size : size_names()) {
+    const bool hidden = std::any_of(parameters.begin(), parameters.end(),
+                                    [&](const KernelParameter& p) { return p.name == size.name; });
+    if (!hidden) names.push_back(size);
+  }
+  return names;
+}
+
+std::string_view fault_text(ExpressionFault fault) {
+  return fault == ExpressionFault::kDivisionByZero ? "divides by zero" : "overflows";
+}
+
+KernelParameter parse_kernel_parameter(std::string_view text) {
+  const size_t equals = text.find('=');
+  const std::string_view name = trim(text.substr(0, equals));
+  if (equals == std::string_view::npos || !is_identifier(name)) {
+    throw UserError(fmt::format("--param: '{}' does not begin with a name and '='", text),
+                    "write for example --param=block_size_x=16,32,64");
+  }
+  KernelParameter out{std::string(name), {}, true};
+  const std::string_view list = trim(text.substr(equals + 1));
+  if (list.empty()) {
+    throw UserError(fmt::format("--param: {} has no values", name), "list them: --param=block_size_x=16,32,64");
+  }
+  for (std::string_view part : split_string(list, ',')) {
+    const std::string_view value = trim(part);
+    if (value.empty()) {
+      throw UserError(fmt::format("--param: {} has an empty value in '{}'", name, list), "remove the extra comma");
+    }
+    const auto awkward = [](char c) {
+      return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == '"' || c == '\'' || c == '\\';
+    };
+    if (std::any_of(value.begin(), value.end(), awkward)) {
+      throw UserError(fmt::format("--param: the value '{}' of {} holds white space or a quote", value, name),
+                      "what a value stands for can be chosen with #if in the source");
+    }
+    out.numbers = out.numbers && parse_int64(value).has_value();
+    out.values.emplace_back(value);
+  }
+  // 08 and 8 are one number, and would be one macro to the space but two to the source.
+  std::set<std::string> seen;
+  for (std::string& value : out.values) {
+    if (out.numbers) value = fmt::format("{}", *parse_int64(value));
+    if (!seen.insert(value).second) {
+      throw UserError(fmt::format("--param: {} has the value {} twice", name, value), "remove one");
+    }
+  }
+  return out;
+}
+
+KernelSpec describe_kernel(const KernelRequest& request) {
+  KernelSpec spec;
+  spec.source = request.source;
+  spec.name = request.source.stem();
+  spec.language = language_of(request);
+  spec.code = read_file(request.source);
+  spec.entry = entry_of(spec, request.entry);
+  spec.flags = request.flags;
+  for (const std::string& text : request.parameters) {
+    KernelParameter parameter = parse_kernel_parameter(text);
+    const bool taken = std::any_of(spec.parameters.begin(), spec.parameters.end(),
+                                   [&](const KernelParameter& p) { return p.name == parameter.name; });
+    if (taken)
+      throw UserError(fmt::format("--param: {} is given twice", parameter.name), "put all values into one list");
+    spec.parameters.push_back(std::move(parameter));
+  }
+  read_size(spec, request.size);
+  const std::vector<ExpressionName> names = config_names(spec.parameters);
+  for (const std::string& text : request.restrictions) {
+    spec.restrictions.push_back(KernelExpression::parse(text, "--restrict", names));
+  }
+  read_launch(spec, request);
+  read_arguments(spec, request);
+  return spec;
+}
+
+std::string KernelSpec::identity() const {
+  std::set<std::string> seen;
+  std::string text = fmt::format("kernel:name={},entry={},code={:016x}", name, entry, code_hash(source, code, seen));
+  if (has_size) text += fmt::format(",size={}:{}:{}", size[0], size[1], size[2]);
+  if (has_grid()) {
+    const auto joined = [](const std::array<KernelExpression, 3>& e) {
+      return fmt::format("{}:{}:{}", e[0].text(), e[1].text(), e[2].text());
+    };
+    text += fmt::format(",block={},grid_div={}", joined(block), joined(grid_div));
+  }
+  for (const KernelArgument& argument : arguments) text += "," + argument.text;
+  for (const std::string& flag : flags) text += ",flag=" + flag;
+  return text;
+}
+
+}  // namespace tensmith

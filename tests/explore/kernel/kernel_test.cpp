@@ -1,0 +1,190 @@
+#include "tensmith/explore/kernel/kernel.h"
+
+#include <gtest/gtest.h>
+
+#include "tensmith/explore/kernel/kernel_space.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
+
+namespace tensmith {
+namespace {
+
+class KernelTest : public ::testing::Test {
+ protected:
+  KernelTest() {
+    write_file(dir_.path() / "add.cl",
+               "__kernel void add(__global float* out, int n) { out[get_global_id(0)] = n; }\n");
+    write_file(dir_.path() / "add.c", "void add(float* out, int n) { out[0] = n; }\n");
+    request_.source = dir_.path() / "add.cl";
+    request_.parameters = {"block_size_x=16,32,64", "block_size_y=1,2", "order=ijk,kij"};
+    request_.restrictions = {"block_size_x*block_size_y <= 64"};
+    request_.size = "100,50";
+    request_.arguments = {"out:float32[size_x]:output", "n:int32=3"};
+  }
+
+  std::string error() const {
+    try {
+      const KernelSpec spec = describe_kernel(request_);
+      const ConfigSpace space = kernel_space(spec);
+      default_kernel_config(spec, space);
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return "no error";
+  }
+
+  TempDir dir_;
+  KernelRequest request_;
+};
+
+TEST_F(KernelTest, ASpaceFromADescription) {
+  const KernelSpec spec = describe_kernel(request_);
+  EXPECT_EQ(spec.name, "add");
+  EXPECT_EQ(spec.entry, "add");
+  EXPECT_EQ(spec.language, KernelLanguage::kOpenCl);
+  const ConfigSpace space = kernel_space(spec);
+  EXPECT_EQ(space.size(), 12u);
+  EXPECT_TRUE(space.knobs()[0].ordinal);
+  EXPECT_FALSE(space.knobs()[2].ordinal);
+  int valid = 0;
+  for (uint64_t i = 0; i < space.size(); ++i) valid += space.valid(space.at(i)) ? 1 : 0;
+  EXPECT_EQ(valid, 10) << "64 x 2 is too large";
+  EXPECT_EQ(space.check({{2, 1, 0}})->reason.find("block_size_x*block_size_y <= 64") == std::string::npos, false);
+  const Config config{{1, 1, 1}};
+  EXPECT_EQ(kernel_defines(spec, config), (std::vector<std::string>{"block_size_x=32", "block_size_y=2", "order=kij"}));
+  const KernelLaunch launch = kernel_launch(spec, config);
+  EXPECT_EQ(launch.block, (std::array<int64_t, 3>{32, 2, 1}));
+  EXPECT_EQ(launch.grid, (std::array<int64_t, 3>{4, 25, 1}));
+  EXPECT_EQ(default_kernel_config(spec, space), (Config{{0, 0, 0}}));
+}
+
+TEST_F(KernelTest, BlockAndGridCanBeGiven) {
+  request_.parameters = {"threads=8,16", "tile=1,3"};
+  request_.restrictions = {};
+  request_.block = "threads*2";
+  request_.grid_div = "threads*2*tile,size_y";
+  const KernelSpec spec = describe_kernel(request_);
+  const KernelLaunch launch = kernel_launch(spec, {{1, 1}});
+  EXPECT_EQ(launch.block, (std::array<int64_t, 3>{32, 1, 1}));
+  EXPECT_EQ(launch.grid, (std::array<int64_t, 3>{2, 1, 1}));
+}
+
+TEST_F(KernelTest, TheDefaultIsTheFirstThatIsPossible) {
+  request_.restrictions = {"block_size_x > 16", "order == 'kij'"};
+  const KernelSpec spec = describe_kernel(request_);
+  EXPECT_EQ(default_kernel_config(spec, kernel_space(spec)), (Config{{1, 0, 1}}));
+}
+
+TEST_F(KernelTest, RestrictionsThatExcludeAllAreNamed) {
+  request_.restrictions = {"block_size_x > 16", "block_size_y > 5"};
+  EXPECT_EQ(error(),
+            "no config is possible: 'block_size_x > 16' excludes 33%; 'block_size_y > 5' excludes 100% (hint: relax "
+            "--restrict or add values to --param)");
+  request_.restrictions = {"block_size_x / (block_size_y - block_size_y) > 1"};
+  EXPECT_NE(error().find("excludes 100%, dividing by zero"), std::string::npos) << error();
+  request_.restrictions = {};
+  request_.grid_div = "block_size_x - block_size_x";
+  EXPECT_NE(error().find("no config is possible: block or grid-div is below 1"), std::string::npos) << error();
+}
+
+TEST_F(KernelTest, ParametersHaveDistinctWritableValues) {
+  EXPECT_EQ(parse_kernel_parameter("a = 1, 2 ,08").values, (std::vector<std::string>{"1", "2", "8"}));
+  EXPECT_FALSE(parse_kernel_parameter("a=1,float4").numbers);
+  const std::pair<const char*, const char*> kCases[] = {
+      {"a", "does not begin with a name and '='"},  {"=1,2", "does not begin with a name and '='"},
+      {"2a=1", "does not begin with a name"},       {"a=", "a has no values"},
+      {"a=1,,2", "a has an empty value in '1,,2'"}, {"a=1,2,1", "a has the value 1 twice"},
+      {"a=8,08", "a has the value 8 twice"},        {"a=x y", "holds white space or a quote"},
+      {"a=\"x\"", "holds white space or a quote"}};
+  for (const auto& [text, expected] : kCases) {
+    request_.parameters = {text};
+    request_.restrictions = {};
+    EXPECT_NE(error().find(expected), std::string::npos) << text << ": " << error();
+  }
+}
+
+TEST_F(KernelTest, MistakesAreTold) {
+  const KernelRequest sound = request_;
+  const auto expect = [&](const char* expected) {
+    EXPECT_NE(error().find(expected), std::string::npos) << error();
+    request_ = sound;
+  };
+  request_.restrictions = {"block_size_z > 2"};
+  expect("--restrict: column 1: unknown name 'block_size_z' (hint: did you mean 'block_size_x'?)");
+  request_.parameters.emplace_back("order=a");
+  expect("--param: order is given twice (hint: put all values into one list)");
+  request_.parameters = {};
+  request_.restrictions = {};
+  expect("the kernel has no parameters to tune");
+  request_.size = "";
+  request_.arguments = {"out:float32[8]:output"};
+  expect("the problem's size is missing (hint: add for example --size=4096,4096)");
+  request_.size = "100,0";
+  expect("--size: '0' is 0 (hint: a size is at least 1)");
+  request_.size = "-4";
+  expect("--size: '-4' is -4");
+  request_.size = "1,2,3,4";
+  expect("--size: '1,2,3,4' has 4 dimensions");
+  request_.size = "9223372036854775807,2";
+  expect("has more than 2^63 points");
+  request_.block = "threads";
+  expect("--block: column 1: unknown name 'threads'");
+  request_.arguments = {};
+  expect("the kernel's arguments are missing");
+  request_.arguments = {"in:float32[8]"};
+  expect("no argument of the kernel is an output");
+  request_.arguments = {"a:float32[8]:output,a:int32=1"};
+  expect("there are two arguments 'a'");
+  request_.entry = "addd";
+  expect("has no kernel 'addd' (hint: did you mean 'add'?)");
+  request_.source = dir_.path() / "add.txt";
+  expect("the suffixes .c, .cl and .cu tell; or give --language");
+  request_.source = dir_.path() / "none.cl";
+  expect("none.cl");
+  request_.source = dir_.path() / "add.c";
+  request_.block = "block_size_x";
+  expect("--block has no meaning for a kernel in C");
+}
+
+TEST_F(KernelTest, TheIdentityTellsCodeSizeArgumentsAndFlags) {
+  const std::string base = describe_kernel(request_).identity();
+  EXPECT_EQ(base.find("kernel:name=add,entry=add,code="), 0u) << base;
+  EXPECT_NE(base.find(",size=100:50:1,"), std::string::npos) << base;
+  EXPECT_NE(base.find(",out:float32[100]:output,n:int32=3"), std::string::npos) << base;
+  KernelRequest other = request_;
+  other.restrictions = {};
+  EXPECT_EQ(describe_kernel(other).identity(), base) << "a restriction changes no time";
+  other.flags = {"-O1"};
+  EXPECT_NE(describe_kernel(other).identity(), base);
+  write_file(dir_.path() / "part.h", "#define N 1\n");
+  write_file(request_.source, "#include \"part.h\"\n__kernel void add(__global float* out, int n) {}\n");
+  const std::string with_part = describe_kernel(request_).identity();
+  EXPECT_NE(with_part, base);
+  write_file(dir_.path() / "part.h", "#define N 2\n#include \"part.h\"\n");
+  EXPECT_NE(describe_kernel(request_).identity(), with_part) << "an included file counts";
+}
+
+TEST(KernelsOfTest, FindsTheKernelsOfASource) {
+  const auto names = [](const char* source, KernelLanguage language) { return kernels_of(source, language); };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names("/* __kernel void a( */ // kernel void b(\n__kernel __attribute__((reqd_work_group_size(X, 1, 1)))\n"
+                  "void c(int x) {}\nkernel void d() { if (1) {} }\n#define kernel void e(\n",
+                  KernelLanguage::kOpenCl),
+            (Names{"c", "d"}));
+  EXPECT_EQ(names("extern \"C\" __global__ void __launch_bounds__(256) f(float* a) {}\n"
+                  "template <int N> __global__ void g(int);\n__device__ int h() { return 1; }",
+                  KernelLanguage::kCuda),
+            (Names{"f", "g"}));
+  EXPECT_EQ(names("#include <math.h>\n#define MAX(a, b) \\\n  ((a) > (b))\nstatic int help(int a) { return (a); }\n"
+                  "int declared(int);\nstruct s { int (*f)(void); };\nvoid work(int* a, int (*f)(int)) { for (;;) { "
+                  "f(*a); } }\n"
+                  "const char* t = \"void x() {\";\n",
+                  KernelLanguage::kC),
+            (Names{"work"}));
+  EXPECT_EQ(names("", KernelLanguage::kC), Names{});
+  EXPECT_EQ(names("/* never closed", KernelLanguage::kC), Names{});
+  EXPECT_EQ(names("void f(", KernelLanguage::kC), Names{});
+}
+
+}  // namespace
+}  // namespace tensmith
