@@ -11,7 +11,7 @@ packages=(
   # learned cost model
   libxgboost-dev
   # records, command line, logging, formatting, dense algebra
-  libprotobuf-dev protobuf-compiler nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev
+  libprotobuf-dev protobuf-compiler nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev libboost-dev
   # benchmark peers
   libdnnl-dev libopenblas-dev libbenchmark-dev
   # tests
