@@ -15,6 +15,7 @@ namespace tensmith {
 std::optional<int> run_worker_if_asked(int argc, char** argv) {
   if (!is_worker_process() || argc < 3 || std::string_view(argv[1]) != "worker") return std::nullopt;
   if (std::string_view(argv[2]) == "runner") return run_runner();
+  if (std::string_view(argv[2]) == "kernel-runner") return run_kernel_runner();
   std::vector<int> allowed;
   for (std::string_view cpu : split_string(argc > 3 ? argv[3] : "", ',')) {
     if (const std::optional<int64_t> number = parse_int64(cpu)) allowed.push_back(static_cast<int>(*number));

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "explore/measure/interleaved.h"
 #include "explore/measure/messages.h"
 #include "explore/measure/runner_client.h"
 #include "explore/measure/worker_process.h"
@@ -66,13 +67,6 @@ void require_memory(const Program& program) {
                     "make the shape smaller");
   }
 }
-
-/// One config of a comparison.
-struct Contender {
-  RunnerModule module;
-  bool live = false;
-  bool lost_before = false;  ///< its runner was taken away once, which says nothing about it
-};
 
 }  // namespace
 
@@ -158,63 +152,20 @@ struct LocalMeasurer::Impl {
 
   std::vector<Compared> compare(std::span<const Config> configs, const Rounds& rounds, const StopQuery& stop) {
     std::vector<Compared> results(configs.size());
-    std::vector<Contender> contenders(configs.size());
+    std::vector<RunnerModule> modules(configs.size());
+    std::vector<bool> live(configs.size());
     for (size_t i = 0; i < configs.size(); ++i) {
-      const BuiltModule* module = nullptr;
-      if (const std::optional<TrialResult> failure = build_now(configs[i], module, stop)) {
+      if (const std::optional<TrialResult> failure = build_now(configs[i], modules[i].module, stop)) {
         results[i] = {failure->status, {}, failure->error};
       }
-      if (module == nullptr && stop()) return results;
-      contenders[i].module.module = module;
-      contenders[i].live = module != nullptr;
+      live[i] = modules[i].module != nullptr;
+      if (!live[i] && stop()) return results;
     }
-    while (!play(contenders, results, rounds, stop)) {
-      for (Compared& result : results) result.seconds.clear();
-    }
-    for (Contender& contender : contenders) runner->unload(contender.module);
+    const Contest contest{[&](size_t i) { return prepare(modules[i], stop); },
+                          [&](size_t i) { return runner->time(modules[i], options.min_seconds / 4, stop); }};
+    compare_interleaved(std::move(live), results, rounds, contest, stop);
+    for (RunnerModule& module : modules) runner->unload(module);
     return results;
-  }
-
-  /// All rounds of a comparison. False when a config took the runner with it: those that are left start anew, so that
-  /// they are timed in one process.
-  bool play(std::vector<Contender>& contenders, std::vector<Compared>& results, const Rounds& rounds,
-            const StopQuery& stop) {
-    /// Drops a config that failed; false when the comparison cannot go on.
-    const auto settle = [&](size_t i, const RunnerAnswer& answer) {
-      Contender& contender = contenders[i];
-      if (answer.ok() || answer.stopped) return true;
-      if (answer.status == TrialStatus::kWorkerLost && !contender.lost_before) {
-        contender.lost_before = true;
-      } else {
-        contender.live = false;
-        results[i] = {answer.status, {}, answer.error};
-      }
-      return !answer.replaced;
-    };
-    for (size_t i = 0; i < contenders.size(); ++i) {
-      if (!contenders[i].live) continue;
-      const RunnerAnswer answer = prepare(contenders[i].module, stop);
-      if (answer.stopped) return true;
-      if (!settle(i, answer)) return false;
-    }
-    const Stopwatch watch;
-    const auto goes_on = [&](int round) {
-      return round < rounds.least || (round < rounds.most && watch.seconds() < rounds.seconds);
-    };
-    for (int round = 0; goes_on(round) && !stop(); ++round) {
-      for (size_t turn = 0; turn < contenders.size(); ++turn) {
-        // No config always follows the same other one.
-        const size_t i = (turn + static_cast<size_t>(round)) % contenders.size();
-        if (!contenders[i].live) continue;
-        const RunnerAnswer answer = runner->time(contenders[i].module, options.min_seconds / 4, stop);
-        if (answer.stopped) return true;
-        if (!settle(i, answer)) return false;
-        if (answer.ok()) {
-          results[i].seconds.push_back(*std::min_element(answer.seconds.begin(), answer.seconds.end()));
-        }
-      }
-    }
-    return true;
   }
 
   /// Loads a module where this runner does not have it, and checks its output then.

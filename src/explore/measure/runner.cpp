@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -14,6 +13,7 @@
 #include "explore/measure/guarded_buffer.h"
 #include "explore/measure/messages.h"
 #include "explore/measure/output_check.h"
+#include "explore/measure/repetitions.h"
 #include "tensmith/codegen/llvm/jit.h"
 #include "tensmith/explore/measure/worker.h"
 #include "tensmith/explore/measure/workload_data.h"
@@ -24,16 +24,8 @@
 namespace tensmith {
 namespace {
 
-constexpr int kMinRepetitions = 3;
-/// More tell nothing new: a repetition of a fast operator holds many calls instead.
-constexpr int kMaxRepetitions = 20;
-/// A call at least this long is not mistaken for a slow one because of an interrupt or a cold cache.
-constexpr double kMaxNoisySeconds = 1e-3;
 /// Of a call this much longer than the time asked for, one is enough: caches that are cold or not make no difference.
 constexpr double kLongCall = 10.0;
-/// A repetition holds so many calls that the clock's own cost does not show.
-constexpr double kMinRepetitionSeconds = 20e-6;
-
 /// An output and what is expected of it.
 struct Output {
   GuardedBuffer buffer;
@@ -199,20 +191,9 @@ class Runner {
       reply.add_seconds(cold);
       return;
     }
-    const Stopwatch spent;
-    const double warm = timed_call(loaded, 1);
-    // With the caches emptied in between, a call costs much more than it is timed.
-    const double cost = std::max(spent.seconds(), 1e-8);
-    const double each = std::max(kMinRepetitionSeconds, request.min_seconds() / kMaxRepetitions);
-    const int calls = std::max(1, static_cast<int>(std::ceil(each / cost)));
-    const bool once =
-        request.slow_seconds() > 0 && std::min(cold, warm) > std::max(request.slow_seconds(), kMaxNoisySeconds);
-    if (once || calls == 1) {
-      reply.add_seconds(warm);
-    }
-    while (!once && reply.seconds_size() < kMaxRepetitions &&
-           (spent.seconds() < request.min_seconds() || reply.seconds_size() < kMinRepetitions)) {
-      reply.add_seconds(timed_call(loaded, calls));
+    const RepetitionOptions repetitions{request.min_seconds(), request.slow_seconds(), cold};
+    for (double seconds : time_repetitions(repetitions, [&](int calls) { return timed_call(loaded, calls); })) {
+      reply.add_seconds(seconds);
     }
     // Again: an operator whose threads race may be right once.
     if (request.check() && !check(reply)) {

@@ -15,16 +15,6 @@ constexpr int64_t kMaxGrowthBytes = 512ll << 20;
 
 bool never() { return false; }
 
-TrialStatus status_of(proto::RunnerReply::Status status) {
-  switch (status) {
-    case proto::RunnerReply::OK: return TrialStatus::kOk;
-    case proto::RunnerReply::WILD_STORE: return TrialStatus::kWildStore;
-    case proto::RunnerReply::WRONG_OUTPUT: return TrialStatus::kWrongOutput;
-    case proto::RunnerReply::CRASH: return TrialStatus::kCrash;
-    default: return TrialStatus::kRunError;
-  }
-}
-
 }  // namespace
 
 RunnerClient::RunnerClient(const WorkloadData& data, const LocalMeasurerOptions& options, std::vector<int> cpus)
@@ -67,44 +57,8 @@ void RunnerClient::start() {
 }
 
 RunnerAnswer RunnerClient::ask(const proto::RunnerRequest& request, proto::RunnerReply& reply, const StopQuery& stop) {
-  RunnerAnswer answer;
   if (!process_) start();
-  const double timeout = options_.run_timeout;
-  const double cpu_before = process_->cpu_seconds().value_or(0);
-  const Stopwatch watch;
-  const Exchange exchange = process_->call(request, reply, steady_seconds() + timeout, stop);
-  switch (exchange) {
-    case Exchange::kStopped: answer.stopped = true; break;
-    case Exchange::kEnded: {
-      const WorkerEnd end = process_->end();
-      answer.status = end.lost() ? TrialStatus::kWorkerLost : TrialStatus::kCrash;
-      answer.error = fmt::format("the runner process {}", end.describe());
-      break;
-    }
-    case Exchange::kTimeout: {
-      // A program that waits for something uses no CPU; one that is merely slow does. The system counts in hundredths.
-      const double used = process_->cpu_seconds().value_or(cpu_before + timeout) - cpu_before;
-      const bool hangs = timeout >= 0.5 && used < 0.25 * timeout;
-      answer.status = hangs ? TrialStatus::kHang : TrialStatus::kRunTimeout;
-      answer.error = fmt::format(fmt::runtime(hangs ? "made no progress for {} s" : "took longer than {} s"), timeout);
-      break;
-    }
-    case Exchange::kDone:
-      answer.status = status_of(reply.status());
-      answer.error = reply.error();
-      answer.seconds.assign(reply.seconds().begin(), reply.seconds().end());
-      // It answered while the time ran out: the limit holds all the same, and the runner is fine.
-      if (answer.ok() && watch.seconds() > timeout) {
-        answer.status = TrialStatus::kRunTimeout;
-        answer.error = fmt::format("took longer than {} s", timeout);
-      }
-      break;
-  }
-  // After a fault the process ends, and after a wild store its memory is not to be trusted.
-  answer.replaced =
-      exchange != Exchange::kDone || answer.status == TrialStatus::kCrash || answer.status == TrialStatus::kWildStore;
-  if (answer.replaced) process_.reset();
-  return answer;
+  return ask_runner(process_, request, reply, options_.run_timeout, stop);
 }
 
 RunnerAnswer RunnerClient::load(RunnerModule& module, const StopQuery& stop) {

@@ -5,22 +5,12 @@
 #include <vector>
 
 #include "explore/measure/messages.h"
+#include "explore/measure/runner_answer.h"
 #include "explore/measure/worker_process.h"
 #include "tensmith/explore/measure/local_measurer.h"
 #include "tensmith/explore/measure/workload_data.h"
 
 namespace tensmith {
-
-/// What the runner says to a request. Whatever goes wrong is a status.
-struct RunnerAnswer {
-  TrialStatus status = TrialStatus::kOk;
-  std::string error;
-  std::vector<double> seconds;  ///< of one call, one entry a repetition
-  bool stopped = false;         ///< `stop` said true; there is no status then
-  bool replaced = false;        ///< the process was given up: all that was loaded is gone
-
-  bool ok() const { return status == TrialStatus::kOk && !stopped; }
-};
 
 /// A module and which runner process knows it under which handle. The module must outlive this.
 struct RunnerModule {

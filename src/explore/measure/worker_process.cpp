@@ -23,16 +23,27 @@ namespace {
 /// How long nothing is heard before `stop` is asked again.
 constexpr double kSliceSeconds = 0.1;
 
-Subprocess start(const std::string& program, WorkerRole role, int socket, int data_fd, const std::vector<int>& cpus) {
+std::string_view role_name(WorkerRole role) {
+  switch (role) {
+    case WorkerRole::kBuilder: return "builder";
+    case WorkerRole::kRunner: return "runner";
+    case WorkerRole::kKernelRunner: return "kernel-runner";
+  }
+  TENSMITH_UNREACHABLE("unknown role of a worker");
+}
+
+Subprocess start(const std::string& program, WorkerRole role, int socket, int data_fd, const std::vector<int>& cpus,
+                 int threads) {
   SpawnOptions options;
-  options.argv = {program, "worker", role == WorkerRole::kBuilder ? "builder" : "runner",
-                  fmt::format("{}", fmt::join(cpus, ","))};
+  options.argv = {program, "worker", std::string(role_name(role)), fmt::format("{}", fmt::join(cpus, ","))};
   options.fds = {{socket, kWorkerSocketFd}};
   if (data_fd >= 0) {
     options.fds.push_back({data_fd, kWorkerDataFd});
   }
-  // The operator's own count decides; a library's pool must not add threads of its own.
-  options.environment = {"OMP_NUM_THREADS=1", fmt::format("{}=1", kWorkerVariable)};
+  options.environment = {fmt::format("OMP_NUM_THREADS={}", threads), fmt::format("{}=1", kWorkerVariable)};
+  // An OpenCL device that is this CPU has a pool of its own.
+  if (role == WorkerRole::kKernelRunner)
+    options.environment.push_back(fmt::format("POCL_MAX_PTHREAD_COUNT={}", threads));
   options.die_with_parent = true;
   try {
     return Subprocess::spawn(options);
@@ -55,11 +66,12 @@ std::string WorkerEnd::describe() const {
   return killed ? "broke the connection and had to be killed" : status.describe();
 }
 
-WorkerProcess::WorkerProcess(const std::string& program, WorkerRole role, int data_fd, const std::vector<int>& cpus)
+WorkerProcess::WorkerProcess(const std::string& program, WorkerRole role, int data_fd, const std::vector<int>& cpus,
+                             int threads)
     : child_([&] {
         FdPair pair = make_socket_pair();
         socket_ = std::move(pair.first);
-        return start(program, role, pair.second.get(), data_fd, cpus);
+        return start(program, role, pair.second.get(), data_fd, cpus, threads);
       }()) {}
 
 Exchange WorkerProcess::wait_for(short events, double deadline, const StopQuery& stop) const {

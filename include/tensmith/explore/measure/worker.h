@@ -6,10 +6,10 @@
 
 namespace tensmith {
 
-/// Roles of a worker process. The program that measures starts itself again as `PROGRAM worker builder|runner CPUS`,
-/// with the variable and the descriptors below; its main hands over to run_builder or run_runner then, for which
-/// operator/worker_main.h has one call.
-enum class WorkerRole { kBuilder, kRunner };
+/// Roles of a worker process. The program that measures starts itself again as `PROGRAM worker ROLE CPUS`,
+/// with the variable and the descriptors below; its main hands over to run_builder, run_runner or run_kernel_runner
+/// then, for which operator/worker_main.h has one call.
+enum class WorkerRole { kBuilder, kRunner, kKernelRunner };
 
 /// Set in the environment of a worker process.
 inline constexpr const char* kWorkerVariable = "TENSMITH_WORKER";
@@ -25,5 +25,7 @@ using BuildFunction = std::function<BuildOutcome(const Task&, const Config&, con
 /// Serves requests until the other end closes; returns the process's exit code.
 int run_builder(const TaskFactory& factory, const BuildFunction& build = build_module);
 int run_runner();
+/// The runner of users' own kernels (kernel_measurer.h).
+int run_kernel_runner();
 
 }  // namespace tensmith

@@ -1,0 +1,109 @@
+#include "explore/measure/kernel/c_compiler.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "explore/measure/kernel/device.h"
+#include "explore/measure/kernel/shim.h"
+#include "tensmith/support/clock.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/fd.h"
+#include "tensmith/support/strings.h"
+
+namespace tensmith {
+namespace {
+
+constexpr double kPollSeconds = 0.005;
+
+[[noreturn]] void throw_no_compiler(const std::string& compiler, const std::string& why) {
+  throw DeviceError(fmt::format("the C compiler '{}' cannot be used: {}", compiler, why),
+                    "install gcc, or name another with --compiler");
+}
+
+}  // namespace
+
+CCompiler::CCompiler(const KernelSpec& spec, std::string compiler, double timeout)
+    : spec_(spec), compiler_(std::move(compiler)), timeout_(timeout), directory_("tensmith-kernel") {
+  write_file(directory_.path() / "shim.c", kernel_shim_source(spec));
+}
+
+void CCompiler::start(size_t id, const std::vector<std::string>& defines) {
+  const std::filesystem::path object = directory_.path() / fmt::format("{}.so", count_);
+  const std::filesystem::path messages = directory_.path() / fmt::format("{}.txt", count_);
+  ++count_;
+  SpawnOptions options;
+  options.argv = {compiler_,
+                  "-O3",
+                  "-march=native",
+                  "-shared",
+                  "-fPIC",
+                  "-Werror=implicit-function-declaration",
+                  "-Werror=int-conversion"};
+  for (const std::string& define : defines) options.argv.push_back("-D" + define);
+  options.argv.insert(options.argv.end(), spec_.flags.begin(), spec_.flags.end());
+  options.argv.insert(options.argv.end(), {(directory_.path() / "shim.c").string(), "-o", object.string(), "-lm"});
+  // In another language its messages could not be read.
+  options.environment = {"LC_ALL=C"};
+  options.die_with_parent = true;
+  const UniqueFd out(::open(messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (out.valid()) options.fds = {{out.get(), STDOUT_FILENO}, {out.get(), STDERR_FILENO}};
+  try {
+    jobs_.push_back({id, Subprocess::spawn(options), object, messages, steady_seconds()});
+  } catch (const WorkError& e) {
+    throw_no_compiler(compiler_, e.message());
+  }
+}
+
+std::optional<CompiledKernel> CCompiler::poll(Job& job) {
+  const std::optional<ExitStatus> status = job.process.wait_for(0);
+  CompiledKernel result;
+  result.seconds = steady_seconds() - job.started;
+  if (!status) {
+    if (result.seconds < timeout_) return std::nullopt;
+    result.status = TrialStatus::kBuildTimeout;
+    result.error = fmt::format("compiling took longer than {} s", timeout_);
+  } else if (!status->success()) {
+    result.status = TrialStatus::kBuildError;
+    result.error = status->exited ? first_error(read_file(job.messages)) : "the compiler was " + status->describe();
+  } else {
+    result.file = job.object;
+  }
+  return result;
+}
+
+std::optional<std::pair<size_t, CompiledKernel>> CCompiler::finished(double seconds) {
+  const Stopwatch watch;
+  do {
+    for (size_t i = 0; i < jobs_.size(); ++i) {
+      if (std::optional<CompiledKernel> result = poll(jobs_[i])) {
+        const size_t id = jobs_[i].id;
+        jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
+        return std::pair(id, std::move(*result));
+      }
+    }
+    if (jobs_.empty()) return std::nullopt;
+    std::this_thread::sleep_for(std::chrono::duration<double>(kPollSeconds));
+  } while (watch.seconds() < seconds);
+  return std::nullopt;
+}
+
+std::string CCompiler::version(const std::string& compiler) {
+  SpawnOptions options;
+  options.argv = {compiler, "--version"};
+  options.environment = {"LC_ALL=C"};
+  CapturedRun run;
+  try {
+    run = run_captured(options, 20);
+  } catch (const WorkError& e) {
+    throw_no_compiler(compiler, e.message());
+  }
+  if (!run.status.success()) throw_no_compiler(compiler, "it does not tell its version");
+  return std::string(trim(split_string(run.out, '\n').front()));
+}
+
+}  // namespace tensmith

@@ -1,0 +1,252 @@
+#include "tensmith/explore/measure/kernel_measurer.h"
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "explore/measure/interleaved.h"
+#include "explore/measure/kernel/c_compiler.h"
+#include "explore/measure/kernel/kernel_client.h"
+#include "tensmith/explore/kernel/kernel_space.h"
+#include "tensmith/explore/measure/worker.h"
+#include "tensmith/support/clock.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/sysinfo.h"
+
+namespace tensmith {
+namespace {
+
+/// A call this many times slower than the best so far is timed only once.
+constexpr double kSlowFactor = 4.0;
+/// How often `stop` is asked while compilers run.
+constexpr double kPollSeconds = 0.1;
+
+/// Turns configs of a kernel into what a runner loads.
+class KernelBuilder {
+ public:
+  using StopQuery = Measurer::StopQuery;
+
+  KernelBuilder(const KernelSpec& spec, const KernelMeasurerOptions& options) : spec_(spec) {
+    if (spec.language == KernelLanguage::kC) compiler_.emplace(spec, options.compiler, options.build_timeout);
+  }
+
+  bool compiles() const { return compiler_.has_value(); }
+
+  /// One result a config; none where `stop` said true.
+  std::vector<std::optional<CompiledKernel>> build(std::span<const Config> configs, const StopQuery& stop) {
+    std::vector<std::optional<CompiledKernel>> results(configs.size());
+    for (size_t i = 0; i < configs.size(); ++i) {
+      if (compiler_) {
+        compiler_->start(i, kernel_defines(spec_, configs[i]));
+      } else {
+        results[i] = CompiledKernel{};
+      }
+    }
+    while (compiler_ && compiler_->busy() && !stop()) {
+      if (auto done = compiler_->finished(kPollSeconds)) results[done->first] = std::move(done->second);
+    }
+    if (compiler_) compiler_->stop();
+    return results;
+  }
+
+  proto::KernelLoad code(const Config& config, const CompiledKernel& compiled) const {
+    proto::KernelLoad code;
+    code.set_entry(spec_.entry);
+    if (compiler_) {
+      code.set_file(compiled.file);
+      return code;
+    }
+    code.set_file(spec_.source);
+    code.set_source(spec_.code);
+    for (const std::string& define : kernel_defines(spec_, config)) code.add_options("-D" + define);
+    // OpenCL has no way to write a space into its options.
+    const std::string directory = std::filesystem::absolute(spec_.source).parent_path();
+    if (directory.find(' ') == std::string::npos) code.add_options("-I" + directory);
+    for (const std::string& flag : spec_.flags) code.add_options(flag);
+    const KernelLaunch launch = kernel_launch(spec_, config);
+    for (size_t i = 0; i < 3; ++i) {
+      code.add_block(launch.block[i]);
+      code.add_grid(launch.grid[i]);
+    }
+    return code;
+  }
+
+ private:
+  const KernelSpec& spec_;
+  std::optional<CCompiler> compiler_;
+};
+
+}  // namespace
+
+struct KernelMeasurer::Impl {
+  const KernelSpec& spec;
+  const ConfigSpace& space;
+  KernelReference reference;
+  KernelMeasurerOptions options;
+  std::optional<KernelData> data;
+  std::optional<KernelBuilder> builder;
+  std::optional<KernelClient> client;
+  std::map<uint64_t, CompiledKernel> built;  ///< what compiled, for comparisons
+  double best_seconds = 0;                   ///< fastest call seen, for kSlowFactor
+
+  Impl(const KernelSpec& s, const ConfigSpace& c, KernelReference r, const KernelMeasurerOptions& o)
+      : spec(s), space(c), reference(std::move(r)), options(o) {
+    if (options.jobs <= 0) options.jobs = static_cast<int>(allowed_cpus().size());
+  }
+
+  /// Makes the arguments and what is expected, the first time. False when `stop` said true.
+  bool ready(const StopQuery& stop) {
+    if (client) return true;
+    if (!data) data.emplace(spec.arguments, options.seed);
+    if (!builder) builder.emplace(spec, options);
+    if (const auto* file = std::get_if<std::filesystem::path>(&reference)) {
+      data->read_expected(*file);
+    } else if (const auto* config = std::get_if<Config>(&reference)) {
+      if (!capture(spec, *builder, *config, fmt::format("config {}", space.index_of(*config)), stop)) return false;
+    } else {
+      const auto& other = std::get<KernelSpec>(reference);
+      KernelBuilder other_builder(other, options);
+      const Config first{std::vector<uint16_t>(other.parameters.size())};
+      if (!capture(other, other_builder, first, fmt::format("'{}'", other.source.string()), stop)) return false;
+    }
+    data->finish_expected(options.tolerance);
+    client.emplace(spec, options, &*data);
+    return true;
+  }
+
+  /// Makes a kernel's answer what is expected. False when `stop` said true.
+  bool capture(const KernelSpec& from, KernelBuilder& from_builder, const Config& config, const std::string& what,
+               const StopQuery& stop) {
+    const auto fail = [&](TrialStatus status, const std::string& error) {
+      throw WorkError(fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status), error),
+                      "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel");
+    };
+    const std::optional<CompiledKernel> compiled = from_builder.build({&config, 1}, stop).front();
+    if (!compiled) return false;
+    if (compiled->status != TrialStatus::kOk) fail(compiled->status, compiled->error);
+    // Where it runs does not matter to what is right.
+    KernelMeasurerOptions anywhere = options;
+    if (from.language != spec.language) anywhere.device.clear();
+    KernelClient runner(from, anywhere, &*data);
+    KernelModule module{from_builder.code(config, *compiled)};
+    RunnerAnswer answer = runner.load(module, stop);
+    if (answer.ok()) answer = runner.capture(module, stop);
+    if (answer.stopped) return false;
+    if (!answer.ok()) fail(answer.status, answer.error);
+    return true;
+  }
+
+  // ---- trials -----------------------------------------------------------------------------------------------------
+
+  void measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) {
+    const size_t at_once = builder->compiles() ? static_cast<size_t>(options.jobs) : 1;
+    // Nothing is compiled while something is timed: there may be no core to spare.
+    for (size_t begin = 0; begin < configs.size() && !stop(); begin += at_once) {
+      const std::span<const Config> now = configs.subspan(begin, std::min(at_once, configs.size() - begin));
+      const auto results = builder->build(now, stop);
+      for (size_t i = 0; i < now.size() && !stop(); ++i) {
+        if (!results[i]) continue;
+        if (std::optional<TrialResult> result = trial(now[i], *results[i], stop)) done(begin + i, std::move(*result));
+      }
+    }
+  }
+
+  /// Nothing when `stop` said true.
+  std::optional<TrialResult> trial(const Config& config, const CompiledKernel& compiled, const StopQuery& stop) {
+    TrialResult result;
+    result.config = config;
+    result.status = compiled.status;
+    result.error = compiled.error;
+    result.build_seconds = compiled.seconds;
+    if (compiled.status == TrialStatus::kOk) {
+      built[space.index_of(config)] = compiled;
+      client->keep_small();
+      KernelModule module{builder->code(config, compiled)};
+      const Stopwatch loading;
+      RunnerAnswer answer = client->load(module, stop);
+      if (!builder->compiles()) result.build_seconds = loading.seconds();
+      const Stopwatch running;
+      if (answer.ok()) {
+        answer = client->check(module, options.min_seconds, best_seconds * kSlowFactor, stop);
+        client->unload(module);
+      }
+      if (answer.stopped) return std::nullopt;
+      if (answer.ok()) {
+        result.seconds = std::move(answer.seconds);
+        const double fastest = *std::min_element(result.seconds.begin(), result.seconds.end());
+        best_seconds = best_seconds == 0 ? fastest : std::min(best_seconds, fastest);
+      }
+      result.status = answer.status;
+      result.error = answer.error;
+      result.run_seconds = running.seconds();
+    }
+    result.date = utc_timestamp();
+    return result;
+  }
+
+  // ---- comparisons ------------------------------------------------------------------------------------------------
+
+  std::vector<Compared> compare(std::span<const Config> configs, const Rounds& rounds, const StopQuery& stop) {
+    std::vector<Compared> results(configs.size());
+    std::vector<KernelModule> modules(configs.size());
+    std::vector<bool> live(configs.size());
+    for (size_t i = 0; i < configs.size(); ++i) {
+      const uint64_t index = space.index_of(configs[i]);
+      auto found = built.find(index);
+      if (found == built.end()) {
+        const std::optional<CompiledKernel> compiled = builder->build({&configs[i], 1}, stop).front();
+        if (!compiled) return results;
+        if (compiled->status != TrialStatus::kOk) {
+          results[i] = {compiled->status, {}, compiled->error};
+          continue;
+        }
+        found = built.emplace(index, *compiled).first;
+      }
+      modules[i].code = builder->code(configs[i], found->second);
+      live[i] = true;
+    }
+    const Contest contest{[&](size_t i) { return prepare(modules[i], stop); },
+                          [&](size_t i) { return client->time(modules[i], options.min_seconds / 4, stop); }};
+    compare_interleaved(std::move(live), results, rounds, contest, stop);
+    for (KernelModule& module : modules) client->unload(module);
+    return results;
+  }
+
+  /// Loads a config where this runner does not have it, and checks its answer then.
+  RunnerAnswer prepare(KernelModule& module, const StopQuery& stop) {
+    if (client->loaded(module)) return {};
+    RunnerAnswer answer = client->load(module, stop);
+    if (answer.ok()) answer = client->check(module, 0, 0, stop);
+    if (!answer.ok()) client->unload(module);
+    return answer;
+  }
+};
+
+KernelPlace find_kernel_place(const KernelSpec& spec, const KernelMeasurerOptions& options) {
+  if (spec.language == KernelLanguage::kC) return {cpu_model_name(), CCompiler::version(options.compiler)};
+  return {KernelClient(spec, options, nullptr).device(), {}};
+}
+
+KernelMeasurer::KernelMeasurer(const KernelSpec& spec, const ConfigSpace& space, KernelReference reference,
+                               const KernelMeasurerOptions& options) {
+  if (is_worker_process()) {
+    throw UserError("a worker process of a measuring program measures itself", std::string(kMainHint));
+  }
+  impl_ = std::make_unique<Impl>(spec, space, std::move(reference), options);
+}
+
+KernelMeasurer::~KernelMeasurer() = default;
+
+void KernelMeasurer::measure(std::span<const Config> configs, const Done& done, const StopQuery& stop) {
+  if (impl_->ready(stop)) impl_->measure(configs, done, stop);
+}
+
+std::vector<Measurer::Compared> KernelMeasurer::compare(std::span<const Config> configs, const Rounds& rounds,
+                                                        const StopQuery& stop) {
+  if (!impl_->ready(stop)) return std::vector<Compared>(configs.size());
+  return impl_->compare(configs, rounds, stop);
+}
+
+}  // namespace tensmith

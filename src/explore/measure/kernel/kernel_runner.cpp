@@ -1,0 +1,243 @@
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "explore/measure/channel.h"
+#include "explore/measure/fault_guard.h"
+#include "explore/measure/guarded_buffer.h"
+#include "explore/measure/kernel/device.h"
+#include "explore/measure/output_check.h"
+#include "explore/measure/repetitions.h"
+#include "tensmith/explore/measure/worker.h"
+#include "tensmith/explore/measure/workload_data.h"
+#include "tensmith/schedule/reference.h"
+#include "tensmith/support/clock.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/sysinfo.h"
+
+namespace tensmith {
+namespace {
+
+using Role = proto::KernelArgument;
+
+/// Of a call this much longer than the time asked for, one is enough: caches that are cold or not make no difference.
+constexpr double kLongCall = 10.0;
+
+std::unique_ptr<KernelDevice> make_device(const proto::KernelSetup& setup) {
+  switch (setup.language()) {
+    case proto::KernelSetup::OPENCL: return make_opencl_device(setup.device());
+    case proto::KernelSetup::CUDA: return make_cuda_device(setup.device());
+    default: return make_c_device();
+  }
+}
+
+/// A buffer of the kernel.
+struct Buffer {
+  GuardedBuffer memory;
+  size_t argument = 0;
+  proto::KernelArgument::Role role = Role::INPUT;
+  DataType type;
+  std::string name;
+  double tolerance = 0.0;
+  size_t initial = 0;   ///< where the data file has what it holds at first; not of an output
+  size_t expected = 0;  ///< where it has what is expected; of what is checked
+
+  bool checked() const { return role != Role::INPUT; }
+  size_t elements() const { return memory.size() / static_cast<size_t>(type.element_bytes()); }
+};
+
+class KernelRunner {
+ public:
+  KernelRunner() : guard_(kWorkerSocketFd) {}
+
+  int serve() {
+    proto::KernelRequest request;
+    while (receive_message(kWorkerSocketFd, request) == ReadResult::kDone) {
+      proto::RunnerReply reply;
+      try {
+        handle(request, reply);
+      } catch (const KernelFailure& e) {
+        reply.Clear();
+        reply.set_status(e.status());
+        reply.set_error(e.what());
+      } catch (const std::exception& e) {
+        reply.Clear();
+        reply.set_status(proto::RunnerReply::FAILED);
+        reply.set_error(e.what());
+      }
+      if (!send_message(kWorkerSocketFd, reply)) return 1;
+    }
+    return 0;
+  }
+
+ private:
+  void handle(const proto::KernelRequest& request, proto::RunnerReply& reply) {
+    switch (request.request_case()) {
+      case proto::KernelRequest::kSetup: setup(request.setup(), reply); return;
+      case proto::KernelRequest::kLoad: reply.set_handle(device_->load(request.load())); return;
+      case proto::KernelRequest::kRun: run(request.run(), reply); return;
+      case proto::KernelRequest::kUnload: device_->unload(request.unload().handle()); return;
+      case proto::KernelRequest::REQUEST_NOT_SET: break;
+    }
+    throw WorkError("the runner got an empty request");
+  }
+
+  void setup(const proto::KernelSetup& setup, proto::RunnerReply& reply) {
+    const std::vector<int> cpus(setup.cpus().begin(), setup.cpus().end());
+    // Before the device starts threads of its own, which inherit it.
+    if (!cpus.empty() && !pin_thread_to_cpus(cpus)) reply.set_unpinned(true);
+    device_ = make_device(setup);
+    reply.set_device(device_->name());
+    if (setup.arguments().empty()) return;
+    make_buffers(setup);
+    std::vector<HostArgument> arguments;
+    size_t next = 0;
+    for (const proto::KernelArgument& a : setup.arguments()) {
+      HostArgument& argument = arguments.emplace_back();
+      argument.role = a.role();
+      argument.type = parse_type(a.type());
+      argument.name = a.name();
+      argument.scalar = a.scalar();
+      if (a.role() != Role::SCALAR) argument.buffer = &buffers_[next++].memory;
+    }
+    device_->attach(arguments);
+    std::vector<const GuardedBuffer*> watched;
+    for (Buffer& buffer : buffers_) {
+      if (!buffer.checked()) buffer.memory.make_read_only();
+      watched.push_back(&buffer.memory);
+    }
+    guard_.watch(watched);
+  }
+
+  void make_buffers(const proto::KernelSetup& setup) {
+    size_t size = 0;
+    buffers_.reserve(static_cast<size_t>(setup.arguments_size()));
+    for (int i = 0; i < setup.arguments_size(); ++i) {
+      const proto::KernelArgument& a = setup.arguments(i);
+      if (a.role() == Role::SCALAR) continue;
+      Buffer& buffer = buffers_.emplace_back(Buffer{GuardedBuffer(a.bytes())});
+      buffer.argument = static_cast<size_t>(i);
+      buffer.role = a.role();
+      buffer.type = parse_type(a.type());
+      buffer.name = a.name();
+      buffer.tolerance = a.tolerance();
+      if (a.role() != Role::OUTPUT) {
+        buffer.initial = size;
+        size += WorkloadData::padded(a.bytes());
+      }
+    }
+    for (Buffer& buffer : buffers_) {
+      if (!buffer.checked()) continue;
+      buffer.expected = size;
+      size += WorkloadData::padded(buffer.memory.size());
+    }
+    void* memory = mmap(nullptr, size, PROT_READ, MAP_SHARED, kWorkerDataFd, 0);
+    if (memory == MAP_FAILED) {
+      throw WorkError(fmt::format("the runner cannot map the arguments' data: {}", std::strerror(errno)));
+    }
+    data_ = static_cast<std::byte*>(memory);
+    data_bytes_ = size;
+    for (Buffer& buffer : buffers_) fill(buffer);
+  }
+
+  /// What a buffer holds before the kernel runs: an output holds NaN, so that a missing store is seen.
+  void fill(Buffer& buffer) {
+    if (buffer.role == Role::OUTPUT) {
+      std::memset(buffer.memory.data(), 0xFF, buffer.memory.size());
+    } else {
+      std::memcpy(buffer.memory.data(), data_ + buffer.initial, buffer.memory.size());
+    }
+  }
+
+  void refill() {
+    for (Buffer& buffer : buffers_) {
+      if (!buffer.checked()) continue;
+      fill(buffer);
+      device_->upload(buffer.argument);
+    }
+  }
+
+  void run(const proto::KernelRun& request, proto::RunnerReply& reply) {
+    const uint32_t handle = request.handle();
+    if (request.check() || request.capture()) refill();
+    const double cold = device_->run(handle, 1);
+    if (request.capture()) return capture();
+    if (request.check()) check();
+    if (!request.check() && cold > kLongCall * request.min_seconds()) {
+      reply.add_seconds(cold);
+      return;
+    }
+    const RepetitionOptions repetitions{request.min_seconds(), request.slow_seconds(), cold};
+    for (double seconds : time_repetitions(repetitions, [&](int calls) { return device_->run(handle, calls); })) {
+      reply.add_seconds(seconds);
+    }
+    if (!request.check()) return;
+    // Again, on fresh contents: a kernel whose threads race may be right once.
+    refill();
+    device_->run(handle, 1);
+    check();
+  }
+
+  void check() {
+    for (const Buffer& buffer : buffers_) {
+      if (!buffer.checked()) continue;
+      device_->download(buffer.argument);
+      if (!buffer.memory.intact()) {
+        throw KernelFailure(proto::RunnerReply::WILD_STORE, fmt::format("wrote outside '{}'", buffer.name));
+      }
+      const std::byte* expected = data_ + buffer.expected;
+      if (std::memcmp(buffer.memory.data(), expected, buffer.memory.size()) == 0) continue;
+      const DoubleTensor values = to_doubles(buffer.type, expected, buffer.elements());
+      const OutputCheck result =
+          check_output(buffer.type, buffer.memory.data(), values.data(), buffer.elements(), buffer.tolerance);
+      if (result.wrong > 0) {
+        throw KernelFailure(
+            proto::RunnerReply::WRONG_OUTPUT,
+            fmt::format("'{}': {}", buffer.name, describe(result, buffer.elements(), buffer.tolerance)));
+      }
+      if (!buffer.type.is_float() && buffer.tolerance == 0) {
+        // Numbers of 64 bits that differ where a double does not show it.
+        throw KernelFailure(proto::RunnerReply::WRONG_OUTPUT, fmt::format("'{}': elements differ", buffer.name));
+      }
+    }
+  }
+
+  void capture() {
+    for (const Buffer& buffer : buffers_) {
+      if (!buffer.checked()) continue;
+      device_->download(buffer.argument);
+      if (!buffer.memory.intact()) {
+        throw KernelFailure(proto::RunnerReply::WILD_STORE, fmt::format("wrote outside '{}'", buffer.name));
+      }
+    }
+    // Only now, so that no kernel ever meets it writable.
+    mprotect(data_, data_bytes_, PROT_READ | PROT_WRITE);
+    for (const Buffer& buffer : buffers_) {
+      if (buffer.checked()) std::memcpy(data_ + buffer.expected, buffer.memory.data(), buffer.memory.size());
+    }
+    mprotect(data_, data_bytes_, PROT_READ);
+  }
+
+  FaultGuard guard_;
+  std::unique_ptr<KernelDevice> device_;
+  std::vector<Buffer> buffers_;
+  std::byte* data_ = nullptr;
+  size_t data_bytes_ = 0;
+};
+
+}  // namespace
+
+int run_kernel_runner() {
+  // What a kernel prints would go into results.
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) ::dup2(nowhere, STDOUT_FILENO);
+  return KernelRunner().serve();
+}
+
+}  // namespace tensmith
