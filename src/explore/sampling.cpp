@@ -151,8 +151,12 @@ std::optional<Config> ValidSampler::any(Rng& rng) {
     draw_point(space_, rng, config);
     if (space_.valid(config)) return config;
   }
-  if (!known_.empty()) return known_[rng.uniform_int(uint64_t{known_.size()})];
-  std::optional<Config> found;
+  std::optional<Config> found = by_repair({}, 256);
+  if (!found && !known_.empty()) return known_[rng.uniform_int(uint64_t{known_.size()})];
+  if (found) {
+    add_known(*found);
+    return found;
+  }
   if (small_) {
     draw_point(space_, rng, config);
     for (uint64_t step = space_.size(); step > 0 && !found; --step) {

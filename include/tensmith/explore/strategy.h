@@ -35,6 +35,9 @@ struct StrategyOptions {
   /// Proposed first, in this order: configs known to be sensible (the default, the nearest record's). Ones that are
   /// invalid are passed over. Grid search leaves them to their place in its order.
   std::vector<Config> initial;
+  /// Whether a search that has converged begins anew, with a random config that is not known yet, until the space is
+  /// seen. Otherwise it ends. Searches that never converge pass it over.
+  bool restart = true;
 };
 
 /// Valid configs without replacement, uniformly where rejection finds them. A resumed search goes on as an

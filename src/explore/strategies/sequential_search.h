@@ -91,6 +91,8 @@ class Look {
   const std::vector<int>& free_knobs() const { return free_; }
   /// A random point of the space that it does not forbid; nothing when none was found.
   std::optional<Config> random_config();
+  /// Of a config that was asked for or told: its last value.
+  double known(const Config& config) const { return answer(config); }
 
   struct Awaiter {
     Look& look;
@@ -107,6 +109,12 @@ class Look {
   /// Seconds, or one of the constants above. `config` has to stay where it is meanwhile.
   Awaiter operator()(const Config& config) { return {*this, config}; }
 
+  struct Repeater : Awaiter {
+    bool await_ready() { return !look.space().valid(config); }
+  };
+  /// The same, measured anew though it may be known.
+  Repeater again(const Config& config) { return {{*this, config, kForbidden}}; }
+
  private:
   friend class SequentialSearch;
   bool find(const Config& config, double& value);
@@ -117,16 +125,28 @@ class Look {
   Rng rng_;
   ValidSampler sampler_;
   std::vector<int> free_;
-  std::unordered_map<uint64_t, double> known_;
+  struct Known {
+    double value = kForbidden;
+    bool visited = false;  ///< the program has looked at it
+  };
+  void visit(const Config& config, Known& known);
+  /// A config that the program has not looked at, whether it is known or not: a resumed search takes the same course.
+  std::optional<Config> fresh_config();
+
+  std::unordered_map<uint64_t, Known> known_;
+  IndexSet visited_;
   std::coroutine_handle<> waiting_;  ///< for wanted_
   Config wanted_;
+  int64_t max_idle_;
   int64_t idle_ = 0;  ///< looks at known configs since the last at an unknown one
+  int64_t in_a_row_ = 0;
   bool stuck_ = false;
   bool paused_ = false;
 };
 
-/// Runs such a program as a strategy. It proposes one config at a time, and nothing any more once the program has ended
-/// or goes in circles among what it knows. With the results of an earlier run it takes that run's course again.
+/// Runs such a program as a strategy. It proposes one config at a time. Once the program has ended or goes in circles
+/// among what it knows, it is begun again behind a random config that is not known, or the search ends, by
+/// StrategyOptions::restart. With the results of an earlier run it takes that run's course again.
 class SequentialSearch final : public SearchStrategy {
  public:
   using Program = std::function<Piece<int>(Look&)>;
@@ -136,10 +156,16 @@ class SequentialSearch final : public SearchStrategy {
   void update(std::span<const Observation> results) override;
 
  private:
+  /// Goes on to the next question; false when the program is over.
+  bool advance();
+
   Look look_;
   SeenConfigs seen_;  ///< for the initial configs
   Program program_;
-  std::optional<Piece<int>> running_;  ///< once it has begun
+  bool restart_;
+  bool asked_ = false;  ///< and not told yet
+  bool over_ = false;
+  std::optional<Piece<int>> running_;
 };
 
 }  // namespace tensmith
