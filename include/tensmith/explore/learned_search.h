@@ -1,0 +1,43 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tensmith/explore/history.h"
+#include "tensmith/explore/strategy.h"
+
+/// Searches that model the times of a space by a Gaussian process on its knobs. They suit budgets of a few hundred
+/// measurements. All take any space: one of up to 2^18 points is modelled point by point; of a larger one, random valid
+/// configs and variations of the best measured ones are drawn anew for each proposal. A batch is chosen one by one, each
+/// as if those before had turned out as expected; one at a time finds more.
+
+namespace tensmith {
+
+/// The history changes what is expected, not what may be proposed.
+struct LearnedSearchOptions : StrategyOptions {
+  std::vector<TaskHistory> history;
+};
+
+/// Our best search for small budgets. Expected improvement (Jones et al., 1998) over a Gaussian process on compressed
+/// times, multiplied by a power of the probability that a config runs. That probability comes from extremely randomised
+/// trees over products, ratios and divisibilities of the knobs, so that a space whose restrictions are not known is
+/// learned on the way. It does not know the budget: a run for a larger one begins with the run for a smaller one.
+///
+/// With a history the expected times are the mean over the other tasks, each relative to its best, plus a weighted sum
+/// of the tasks' deviations from it (the weights are learned, so that tasks alike count more), plus the process.
+std::unique_ptr<SearchStrategy> make_learned_search(const ConfigSpace& space, LearnedSearchOptions options);
+
+/// The same kernel, trees and acquisition with the textbook's choices: logarithms of times, weak priors, a start of
+/// random configs, probabilities as they are.
+std::unique_ptr<SearchStrategy> make_gp_search(const ConfigSpace& space, StrategyOptions options);
+
+struct SmacOptions : StrategyOptions {
+  double confidence = 2.0;  ///< standard deviations below the mean
+};
+
+/// SMAC's role (SMAC4BB of Lindauer et al., 2022, as "Benchmarking optimization algorithms for auto-tuning GPU kernels"
+/// ran it): a Gaussian process and a lower confidence bound. Knows nothing of validity: a config that fails counts as
+/// slow as the slowest so far. Meant for up to 400 evaluations.
+std::unique_ptr<SearchStrategy> make_smac_search(const ConfigSpace& space, SmacOptions options);
+
+}  // namespace tensmith

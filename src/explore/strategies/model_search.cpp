@@ -1,0 +1,515 @@
+#include "explore/strategies/model_search.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "explore/seen.h"
+#include "explore/strategies/acquisition.h"
+#include "explore/strategies/knob_coordinates.h"
+#include "explore/strategies/task_prior.h"
+#include "explore/strategies/validity_model.h"
+#include "tensmith/costmodel/gaussian_process.h"
+
+namespace tensmith {
+namespace {
+
+/// Spaces of up to this many points are modelled point by point; of larger ones a sample that is drawn anew for
+/// each proposal.
+constexpr uint64_t kModelledPoints = uint64_t{1} << 18;
+constexpr size_t kSampledRandom = 2048;
+constexpr size_t kSampledNear = 2048;
+constexpr size_t kElite = 16;
+/// Points that are followed from one row to the next, times rows.
+constexpr size_t kTrackedWork = 500000;
+constexpr size_t kMinTracked = 3072;
+constexpr size_t kVarianceRows = 64;
+constexpr size_t kStartCandidates = 256;
+
+struct Row {
+  Config config;
+  uint64_t index;
+  double seconds;  ///< infinity: failed
+};
+
+/// Points with what the models see of them.
+struct PointSet {
+  std::vector<uint64_t> indices;
+  std::vector<float> rows;        ///< of the Gaussian process, row by row
+  std::vector<float> prior_mean;  ///< of the target, by the history
+  std::vector<float> prior_valid;
+  std::vector<uint8_t> taken;  ///< proposed or known
+
+  size_t size() const { return indices.size(); }
+};
+
+class ModelSearch final : public SearchStrategy {
+ public:
+  ModelSearch(const ConfigSpace& space, ModelSearchOptions options)
+      : space_(space),
+        options_(std::move(options)),
+        seen_(space, options_.initial),
+        sampler_(space, Rng(options_.seed)),
+        rng_(Rng(options_.seed).split(1)),
+        tree_rng_(Rng(options_.seed).split(2)),
+        coordinates_(space),
+        validity_(space, trees_of(options_)),
+        prior_(space, coordinates_, options_.history, options_.compression),
+        width_(coordinates_.columns() + prior_.tasks()),
+        enumerated_(space.size() <= kModelledPoints) {
+    GaussianProcessOptions gp;
+    gp.linear_columns = prior_.tasks();
+    gp.length = {options_.length, options_.length_deviation};
+    gp.signal.median = options_.signal;
+    gp.noise.median = options_.noise;
+    if (prior_.active()) {
+      gp.scale = prior_.unit();
+      gp.weight = {options_.weight, 0.7};
+      gp.signal.median = options_.prior_signal;
+    }
+    gp_ = std::make_unique<GaussianProcess>(width_, gp);
+  }
+
+  std::vector<Config> propose(int count) override {
+    std::vector<Config> batch;
+    const size_t wanted = static_cast<size_t>(std::max(count, 0));
+    seen_.take_initial(wanted, batch);
+    for (const Config& config : batch) mark(config);
+    if (batch.size() == wanted) return batch;
+    if (!refresh_points()) return batch;
+    believed_ = 0;
+    while (batch.size() < wanted) {
+      std::optional<size_t> point = starting() ? start_point() : model_point(batch);
+      if (!point) break;
+      batch.push_back(space_.at(points_.indices[*point]));
+      seen_.insert(batch.back());
+      points_.taken[*point] = 1;
+    }
+    gp_->remove_last(believed_);
+    believed_ = 0;
+    return batch;
+  }
+
+  void update(std::span<const Observation> results) override {
+    for (const Observation& result : results) {
+      seen_.insert(result.config);
+      mark(result.config);
+      if (result.status == TrialStatus::kWorkerLost) continue;
+      const uint64_t index = space_.index_of(result.config);
+      if (!known_.insert(index).second) continue;
+      const bool ok = result.ok() && std::isfinite(result.seconds) && result.seconds > 0.0;
+      rows_.push_back({result.config, index, ok ? result.seconds : std::numeric_limits<double>::infinity()});
+      if (ok) {
+        sampler_.add_known(result.config);
+        ++valid_;
+        best_ = std::min(best_, result.seconds);
+      }
+      learn_validity(ok, result.config);
+    }
+  }
+
+ private:
+  static ExtraTreesOptions trees_of(const ModelSearchOptions& options) {
+    ExtraTreesOptions trees;
+    trees.feature_share = options.tree_share;
+    trees.trees = options.trees;
+    trees.random_thresholds = options.random_thresholds != 0;
+    trees.smoothing = options.smoothing;
+    return trees;
+  }
+
+  size_t told() const { return rows_.size(); }
+  size_t failures() const { return rows_.size() - valid_; }
+  bool starting() const {
+    if (prior_.active()) return false;
+    if (valid_ == 0) return true;
+    const auto all = static_cast<size_t>(std::max(1, options_.start_points));
+    return seen_.indices().size() < all && failures() < static_cast<size_t>(std::max(1, options_.start_failures));
+  }
+
+  void mark(const Config& config) {
+    if (!enumerated_ || place_.empty()) return;
+    const int32_t place = place_[space_.index_of(config)];
+    if (place >= 0) points_.taken[static_cast<size_t>(place)] = 1;
+  }
+
+  /// What the Gaussian process sees of a config, and the target that the history expects of it.
+  float describe(const Config& config, float* row) const {
+    coordinates_.write(config, row);
+    if (!prior_.active()) return 0.0F;
+    TaskPrior::Opinion opinion;
+    prior_.ask({&config, 1}, {&opinion, 1}, {row + coordinates_.columns(), prior_.tasks()});
+    return opinion.mean;
+  }
+
+  PointSet describe(std::span<const Config> configs) {
+    PointSet set;
+    const size_t n = configs.size();
+    set.taken.assign(n, 0);
+    set.rows.resize(n * width_);
+    for (size_t i = 0; i < n; ++i) {
+      set.indices.push_back(space_.index_of(configs[i]));
+      coordinates_.write(configs[i], set.rows.data() + i * width_);
+    }
+    if (prior_.active()) {
+      std::vector<TaskPrior::Opinion> opinions(n);
+      std::vector<float> deviations(n * prior_.tasks());
+      prior_.ask(configs, opinions, deviations);
+      for (size_t i = 0; i < n; ++i) {
+        std::copy_n(deviations.begin() + static_cast<std::ptrdiff_t>(i * prior_.tasks()), prior_.tasks(),
+                    set.rows.begin() + static_cast<std::ptrdiff_t>(i * width_ + coordinates_.columns()));
+        set.prior_mean.push_back(opinions[i].mean);
+        set.prior_valid.push_back(opinions[i].valid);
+      }
+    }
+    if (options_.learn_validity) {
+      std::vector<float> columns(n * validity_.columns());
+      for (size_t i = 0; i < n; ++i) validity_.write(configs[i], columns.data() + i, n);
+      validity_.track(std::move(columns), n);
+    }
+    return set;
+  }
+
+  void learn_validity(bool ok, const Config& config) {
+    if (!options_.learn_validity) return;
+    const bool anew = static_cast<double>(told()) >= 1.5 * static_cast<double>(validity_built_);
+    if (anew) validity_built_ = told();
+    validity_.add(config, ok, anew, tree_rng_);
+  }
+
+  /// False when no point is left.
+  bool refresh_points() {
+    if (enumerated_) {
+      if (place_.empty()) {
+        place_.assign(space_.size(), -1);
+        std::vector<Config> configs;
+        Config config;
+        point_at(space_, 0, config);
+        do {
+          if (!space_.valid(config)) continue;
+          place_[space_.index_of(config)] = static_cast<int32_t>(configs.size());
+          configs.push_back(config);
+        } while (next_point(space_, config));
+        points_ = describe(configs);
+        for (uint64_t index : seen_.indices()) {
+          if (place_[index] >= 0) points_.taken[static_cast<size_t>(place_[index])] = 1;
+        }
+      }
+      return std::find(points_.taken.begin(), points_.taken.end(), 0) != points_.taken.end();
+    }
+    points_ = describe(sample());
+    stale_ = true;
+    return points_.size() > 0;
+  }
+
+  std::vector<Config> sample() {
+    std::vector<Config> configs;
+    IndexSet there = seen_.indices();
+    while (configs.size() < kSampledRandom) {
+      const std::optional<Config> config = sampler_.next_unseen(there);
+      if (!config) break;
+      there.insert(space_.index_of(*config));
+      configs.push_back(*config);
+    }
+    std::vector<const Row*> elite;
+    for (const Row& row : rows_) {
+      if (std::isfinite(row.seconds)) elite.push_back(&row);
+    }
+    std::stable_sort(elite.begin(), elite.end(), [](const Row* a, const Row* b) { return a->seconds < b->seconds; });
+    if (elite.size() > kElite) elite.resize(kElite);
+    size_t added = 0;
+    for (size_t attempt = 0; !elite.empty() && attempt < 4 * kSampledNear && added < kSampledNear; ++attempt) {
+      Config config = elite[rng_.uniform_int(uint64_t{elite.size()})]->config;
+      for (uint64_t moves = 1 + rng_.uniform_int(uint64_t{3}); moves > 0; --moves) {
+        move_one_knob(space_, rng_, 0.5, config);
+      }
+      if (!space_.valid(config) || !there.insert(space_.index_of(config)).second) continue;
+      configs.push_back(std::move(config));
+      ++added;
+    }
+    return configs;
+  }
+
+  /// The point farthest from what is known among some random ones, or the one closest to the middle.
+  std::optional<size_t> start_point() {
+    std::vector<size_t> candidates = random_untaken(kStartCandidates);
+    if (candidates.empty()) return std::nullopt;
+    std::vector<float> others;
+    for (uint64_t index : sorted_seen()) {
+      others.resize(others.size() + width_);
+      coordinates_.write(space_.at(index), others.data() + others.size() - width_);
+    }
+    const size_t dims = coordinates_.columns();
+    const auto distance = [&](const float* a, const float* b) {
+      double sum = 0.0;
+      for (size_t j = 0; j < dims; ++j) sum += (a[j] - b[j]) * (a[j] - b[j]);
+      return sum;
+    };
+    if (rng_.uniform_real() < options_.start_middle) {
+      const std::vector<float> middle(dims, 0.5F);
+      std::stable_sort(candidates.begin(), candidates.end(), [&](size_t a, size_t b) {
+        return distance(points_.rows.data() + a * width_, middle.data()) <
+               distance(points_.rows.data() + b * width_, middle.data());
+      });
+      candidates.resize(std::max<size_t>(1, candidates.size() / static_cast<size_t>(options_.central)));
+    }
+    size_t best = candidates.front();
+    double best_value = -std::numeric_limits<double>::infinity();
+    for (size_t candidate : candidates) {
+      const float* row = points_.rows.data() + candidate * width_;
+      double value = std::numeric_limits<double>::max();
+      for (size_t i = 0; i < others.size(); i += width_) value = std::min(value, distance(row, others.data() + i));
+      if (value > best_value) {
+        best_value = value;
+        best = candidate;
+      }
+    }
+    return best;
+  }
+
+  std::vector<uint64_t> sorted_seen() const {
+    std::vector<uint64_t> out(seen_.indices().begin(), seen_.indices().end());
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  std::vector<size_t> random_untaken(size_t count) {
+    std::vector<size_t> out;
+    for (size_t attempt = 0; attempt < 8 * count && out.size() < count; ++attempt) {
+      const size_t i = rng_.uniform_int(uint64_t{points_.size()});
+      if (!points_.taken[i]) out.push_back(i);
+    }
+    for (size_t i = 0; out.empty() && i < points_.size(); ++i) {
+      if (!points_.taken[i]) out.push_back(i);
+    }
+    return out;
+  }
+
+  // --- the model ---
+
+  double target(double seconds) const { return compressed(seconds / reference_, options_.compression); }
+  double failure_target() const { return worst_; }
+
+  /// describe(), from the points there are where it can be.
+  float row_of(const Row& row, float* out) const {
+    const int32_t place = place_.empty() ? -1 : place_[row.index];
+    if (place < 0) return describe(row.config, out);
+    const auto p = static_cast<size_t>(place);
+    std::copy_n(points_.rows.begin() + static_cast<std::ptrdiff_t>(p * width_), width_, out);
+    return prior_.active() ? points_.prior_mean[p] : 0.0F;
+  }
+
+  void absorb() {
+    const size_t usable = options_.learn_validity ? valid_ : told();
+    if (stale_ ||
+        static_cast<double>(usable) >= std::max(1.0, (1.0 + options_.growth) * static_cast<double>(fitted_))) {
+      refit();
+      return;
+    }
+    for (; absorbed_ < rows_.size(); ++absorbed_) {
+      const Row& row = rows_[absorbed_];
+      if (!std::isfinite(row.seconds) && options_.learn_validity) continue;
+      const double y = std::isfinite(row.seconds) ? target(row.seconds) : failure_target();
+      best_target_ = std::min(best_target_, y);
+      std::vector<float> numbers(width_);
+      const float expected = row_of(row, numbers.data());
+      gp_->add(numbers, y - expected);
+    }
+  }
+
+  void refit() {
+    reference_ = std::isfinite(best_) ? best_ : 1.0;
+    std::vector<float> numbers;
+    std::vector<double> targets;
+    double worst = 0.0;
+    best_target_ = std::numeric_limits<double>::infinity();
+    for (const Row& row : rows_) {
+      if (std::isfinite(row.seconds)) worst = std::max(worst, target(row.seconds));
+    }
+    worst_ = worst;
+    for (const Row& row : rows_) {
+      if (!std::isfinite(row.seconds) && options_.learn_validity) continue;
+      const double y = std::isfinite(row.seconds) ? target(row.seconds) : failure_target();
+      numbers.resize(numbers.size() + width_);
+      const float expected = row_of(row, numbers.data() + numbers.size() - width_);
+      targets.push_back(y - expected);
+      best_target_ = std::min(best_target_, y);
+    }
+    if (targets.empty() && prior_.active()) {
+      best_target_ = *std::min_element(points_.prior_mean.begin(), points_.prior_mean.end());
+    }
+    const size_t n = targets.size();
+    const bool due = static_cast<double>(n) >= (1.0 + options_.growth) * static_cast<double>(fitted_);
+    if (due && n > (prior_.active() ? 2 : 1)) {
+      fit_parameters(numbers, targets);
+      fitted_ = n;
+    }
+    gp_->set_rows({numbers.data(), n, width_}, targets);
+    absorbed_ = rows_.size();
+    choose_tracked();
+    stale_ = false;
+  }
+
+  void fit_parameters(const std::vector<float>& numbers, const std::vector<double>& targets) {
+    const size_t n = targets.size();
+    const auto limit = static_cast<size_t>(options_.fit_rows);
+    const int steps = n < 60 ? options_.first_steps : options_.later_steps;
+    if (n <= limit) {
+      gp_->set_rows({numbers.data(), n, width_}, targets);
+      gp_->optimize(steps);
+      return;
+    }
+    // The best half of them, and others at random.
+    std::vector<size_t> order(n);
+    for (size_t i = 0; i < n; ++i) order[i] = i;
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return targets[a] < targets[b]; });
+    std::vector<size_t> rest(order.begin() + static_cast<std::ptrdiff_t>(limit / 2), order.end());
+    rng_.shuffle(rest);
+    order.resize(limit / 2);
+    order.insert(order.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(limit - limit / 2));
+    std::vector<float> some;
+    std::vector<double> some_targets;
+    for (size_t i : order) {
+      some.insert(some.end(), numbers.begin() + static_cast<std::ptrdiff_t>(i * width_),
+                  numbers.begin() + static_cast<std::ptrdiff_t>((i + 1) * width_));
+      some_targets.push_back(targets[i]);
+    }
+    gp_->set_rows({some.data(), limit, width_}, some_targets);
+    gp_->optimize(steps);
+  }
+
+  double valid(uint32_t point) const {
+    double p = options_.learn_validity ? validity_.probabilities()[point] : 1.0;
+    if (prior_.active()) p *= points_.prior_valid[point];
+    return options_.validity_power == 1.0 ? p : std::pow(p, options_.validity_power);
+  }
+
+  double value_of(double mean, double variance, double valid) const {
+    const double deviation = std::sqrt(variance);
+    if (options_.acquisition == Acquisition::kLowerConfidenceBound)
+      return valid * -(mean - options_.confidence * deviation);
+    return valid * expected_improvement(best_target_ - options_.offset - mean, deviation);
+  }
+
+  void choose_tracked() {
+    const size_t n = points_.size();
+    const size_t limit = std::max(kMinTracked, kTrackedWork / std::max<size_t>(1, gp_->rows()));
+    tracked_.clear();
+    double most = 0.0;
+    for (uint32_t i = 0; i < n; ++i) {
+      if (!points_.taken[i]) most = std::max(most, valid(i));
+    }
+    for (uint32_t i = 0; i < n; ++i) {
+      if (!points_.taken[i] && valid(i) > 0.03 * most) tracked_.push_back(static_cast<uint32_t>(i));
+    }
+    if (tracked_.empty()) {
+      for (size_t i = 0; i < n; ++i) {
+        if (!points_.taken[i]) tracked_.push_back(static_cast<uint32_t>(i));
+      }
+    }
+    if (tracked_.size() > limit) {
+      std::vector<float> rows = gather(tracked_);
+      std::vector<double> means(tracked_.size());
+      std::vector<double> variances(tracked_.size());
+      gp_->predict({rows.data(), tracked_.size(), width_}, means, variances, kVarianceRows);
+      std::vector<std::pair<double, uint32_t>> order(tracked_.size());
+      for (size_t i = 0; i < tracked_.size(); ++i) {
+        const uint32_t p = tracked_[i];
+        const double mean = means[i] + (prior_.active() ? points_.prior_mean[p] : 0.0F);
+        order[i] = {-value_of(mean, variances[i], valid(p)), p};
+      }
+      std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(limit), order.end());
+      tracked_.resize(limit);
+      for (size_t i = 0; i < limit; ++i) tracked_[i] = order[i].second;
+      std::sort(tracked_.begin(), tracked_.end());
+    }
+    const std::vector<float> rows = gather(tracked_);
+    gp_->track({rows.data(), tracked_.size(), width_});
+  }
+
+  std::vector<float> gather(const std::vector<uint32_t>& some) const {
+    std::vector<float> rows(some.size() * width_);
+    for (size_t i = 0; i < some.size(); ++i) {
+      std::copy_n(points_.rows.begin() + static_cast<std::ptrdiff_t>(some[i] * width_), width_,
+                  rows.begin() + static_cast<std::ptrdiff_t>(i * width_));
+    }
+    return rows;
+  }
+
+  std::optional<size_t> model_point(const std::vector<Config>& batch) {
+    if (believed_ == 0 && believed_batch_ != batch.size()) believed_batch_ = 0;
+    if (believed_ == 0) absorb();
+    std::optional<size_t> best = best_tracked();
+    if (!best) {
+      choose_tracked();
+      best = best_tracked();
+    }
+    if (!best) return std::nullopt;
+    // The next of a batch is chosen as if this one had turned out as expected.
+    std::vector<float> row(points_.rows.begin() + static_cast<std::ptrdiff_t>(tracked_[*best] * width_),
+                           points_.rows.begin() + static_cast<std::ptrdiff_t>((tracked_[*best] + 1) * width_));
+    const size_t point = tracked_[*best];
+    gp_->add(row, gp_->means()[*best]);
+    ++believed_;
+    return point;
+  }
+
+  std::optional<size_t> best_tracked() const {
+    const std::span<const double> means = gp_->means();
+    const std::span<const double> variances = gp_->variances();
+    std::optional<size_t> best;
+    double best_value = -std::numeric_limits<double>::infinity();
+    for (size_t i = 0; i < tracked_.size(); ++i) {
+      const uint32_t p = tracked_[i];
+      if (points_.taken[p]) continue;
+      const double mean = means[i] + (prior_.active() ? points_.prior_mean[p] : 0.0F);
+      const double value = value_of(mean, variances[i], valid(p));
+      if (!best || value > best_value) {
+        best_value = value;
+        best = i;
+      }
+    }
+    return best;
+  }
+
+  const ConfigSpace& space_;
+  ModelSearchOptions options_;
+  SeenConfigs seen_;
+  ValidSampler sampler_;
+  Rng rng_;
+  Rng tree_rng_;
+  KnobCoordinates coordinates_;
+  ValidityModel validity_;
+  TaskPrior prior_;
+  size_t width_;
+  bool enumerated_;
+  std::unique_ptr<GaussianProcess> gp_;
+
+  std::vector<Row> rows_;  ///< what was told, in its order
+  IndexSet known_;
+  size_t valid_ = 0;
+  double best_ = std::numeric_limits<double>::infinity();
+
+  PointSet points_;
+  std::vector<int32_t> place_;  ///< of an enumerated space: index -> place in points_, or -1
+
+  std::vector<uint32_t> tracked_;  ///< places in points_
+  double reference_ = 1.0;
+  double best_target_ = 0.0;
+  double worst_ = 0.0;
+  size_t fitted_ = 0;    ///< rows of the last fit of hyper-parameters
+  size_t absorbed_ = 0;  ///< of rows_, that the Gaussian process has
+  size_t believed_ = 0;  ///< its last rows that are guesses
+  size_t believed_batch_ = 0;
+  bool stale_ = true;
+  size_t validity_built_ = 0;  ///< rows of the last trees that were grown as a whole
+};
+
+}  // namespace
+
+std::unique_ptr<SearchStrategy> make_model_search(const ConfigSpace& space, ModelSearchOptions options) {
+  return std::make_unique<ModelSearch>(space, std::move(options));
+}
+
+}  // namespace tensmith
