@@ -5,7 +5,7 @@ include(CMakePackageConfigHelpers)
 
 # Everything that an embedding program needs, as one target.
 add_library(tensmith_everything INTERFACE)
-foreach(library tensmith_operator tensmith_measure tensmith_codegen_llvm tensmith_codegen tensmith_explore tensmith_costmodel tensmith_ops
+foreach(library tensmith_operator tensmith_measure tensmith_kernel tensmith_codegen_llvm tensmith_codegen tensmith_explore tensmith_costmodel tensmith_ops
     tensmith_schedule tensmith_runtime)
   if(TARGET ${library})
     target_link_libraries(tensmith_everything INTERFACE ${library})

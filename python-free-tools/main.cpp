@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("tensmith {} (LLVM {})", TENSMITH_VERSION, llvm_version()));
   add_tune(app);
+  add_tune_kernel(app);
   add_compile(app);
   add_bench(app);
   add_show(app);

@@ -1,7 +1,4 @@
-#include <csignal>
-
 #include <algorithm>
-#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -9,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "interrupt.h"
 #include "options.h"
 #include "output.h"
 #include "peak.h"
@@ -27,24 +25,21 @@
 namespace tensmith::cli {
 namespace {
 
-std::atomic<bool> stop_requested{false};
-std::atomic<int> stop_signal{0};
-
-/// The first signal asks for an orderly end, the second kills, whichever they are.
-void on_interrupt(int signal) {
-  stop_signal = signal;
-  stop_requested = true;
-  std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
-}
-
 enum class ModelKind { kGbt, kNone };
+
+/// A search on the command line.
+struct Search {
+  TuneStrategy strategy = TuneStrategy::kAnnealing;
+  Algorithm algorithm = Algorithm::kRandom;
+  bool operator==(const Search&) const = default;
+};
 
 struct Options {
   WorkloadOptions workloads;
   TuneSettings settings;
   double time_budget = 0;  ///< seconds of the whole command; 0: no limit
   ModelKind model = ModelKind::kGbt;
+  Search search;
   bool json = false;
 };
 
@@ -89,7 +84,7 @@ void tune_one(const Options& options, const NamedWorkload& named, Database* data
   outcome.type = output_type(made.program);
 
   TuneSettings settings = options.settings;
-  settings.stop = &stop_requested;
+  settings.stop = &interrupt_requested();
   settings.time_budget_seconds = seconds;
   ProgressDisplay display(named.name, task.flops);
   settings.progress = [&](const TuneProgress& p) { display.show(p); };
@@ -129,7 +124,7 @@ std::vector<Outcome> tune_all(const Options& options, const std::vector<NamedWor
     if (const std::optional<std::string> nothing = nothing_to_schedule(workload.workload)) {
       o.note = "nothing to tune: " + *nothing;
       print_stderr(fmt::format("tensmith: {}: {}\n", o.name, o.note));
-    } else if (stop_requested) {
+    } else if (interrupt_requested()) {
       o.note = "not tuned: interrupted";
       o.interrupted = true;
     } else if (!can_store) {
@@ -250,9 +245,10 @@ void conclude(const std::vector<Outcome>& outcomes, bool interrupted, bool store
   }
   for (const std::string& failure : failures) print_error(failure);
   if (interrupted) {
-    throw Interrupted(stop_signal, stored ? "tensmith: interrupted; everything measured is kept, the same command goes "
-                                            "on from here"
-                                          : "tensmith: interrupted; nothing is kept, for there is no --db");
+    throw Interrupted(interrupting_signal(),
+                      stored ? "tensmith: interrupted; everything measured is kept, the same command goes "
+                               "on from here"
+                             : "tensmith: interrupted; nothing is kept, for there is no --db");
   }
   if (!failures.empty()) {
     throw WorkError(fmt::format("{} of {} workloads failed", failures.size(), outcomes.size()));
@@ -268,8 +264,7 @@ void run(const Options& options) {
                     "tune on a machine that has these features; `tensmith compile` needs none");
   }
   warn_of_threads(options.workloads);
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  catch_interrupts();
   const std::vector<Outcome> outcomes = tune_all(options, named);
   // A signal that comes when all is done changes nothing.
   const bool interrupted =
@@ -287,6 +282,16 @@ void run(const Options& options) {
     print_stderr("tensmith: nothing is kept, for there is no --db; with one, the other commands use the result\n");
   }
   conclude(outcomes, interrupted, stored);
+}
+
+std::vector<std::pair<std::string, Search>> searches() {
+  std::vector<std::pair<std::string, Search>> out = {{"annealing", {TuneStrategy::kAnnealing}},
+                                                     {"grid", {TuneStrategy::kGrid}},
+                                                     {"genetic", {TuneStrategy::kGenetic}}};
+  for (Algorithm algorithm : all_algorithms()) {
+    out.push_back({std::string(to_string(algorithm)), {TuneStrategy::kAlgorithm, algorithm}});
+  }
+  return out;
 }
 
 }  // namespace
@@ -320,12 +325,9 @@ void add_tune(CLI::App& app) {
   enum_option<GbtObjective>(*verb, "--objective", options->settings.objective,
                             {{"rank", GbtObjective::kRank}, {"regression", GbtObjective::kRegression}},
                             "what the model learns");
-  enum_option<TuneStrategy>(*verb, "--strategy", options->settings.strategy,
-                            {{"annealing", TuneStrategy::kAnnealing},
-                             {"random", TuneStrategy::kRandom},
-                             {"grid", TuneStrategy::kGrid},
-                             {"genetic", TuneStrategy::kGenetic}},
-                            "search; annealing walks over the model");
+  enum_option<Search>(
+      *verb, "--strategy", options->search, searches(),
+      "search; annealing walks over the model, and those of `tensmith race` look at one config after the other");
   seconds_option(*verb, "--build-timeout", options->settings.measuring.build_timeout, "time to build one config");
   seconds_option(*verb, "--run-timeout", options->settings.measuring.run_timeout, "time to check and time one config");
   seconds_option(*verb, "--min-seconds", options->settings.measuring.min_seconds,
@@ -334,8 +336,12 @@ void add_tune(CLI::App& app) {
   verb->add_flag("--json", options->json, "one JSON object on standard output");
   verb->callback([options] {
     // Annealing without a model is a random walk.
-    TuneStrategy& strategy = options->settings.strategy;
-    if (options->model == ModelKind::kNone && strategy == TuneStrategy::kAnnealing) strategy = TuneStrategy::kRandom;
+    Search search = options->search;
+    if (options->model == ModelKind::kNone && search.strategy == TuneStrategy::kAnnealing) {
+      search = {TuneStrategy::kAlgorithm, Algorithm::kRandom};
+    }
+    options->settings.strategy = search.strategy;
+    options->settings.algorithm = search.algorithm;
     run(*options);
   });
 }

@@ -23,6 +23,7 @@ class Interrupted : public std::runtime_error {
 };
 
 void add_tune(CLI::App& app);
+void add_tune_kernel(CLI::App& app);
 void add_compile(CLI::App& app);
 void add_bench(CLI::App& app);
 void add_show(CLI::App& app);

@@ -52,9 +52,10 @@ Search make_search(const TuneSettings& settings, const Task& task, std::vector<C
   Search search;
   StrategyOptions common{settings.seed, std::move(initial)};
   switch (settings.strategy) {
-    case TuneStrategy::kRandom:
-      search.name = "random";
-      search.strategy = make_random_search(task.space, common);
+    case TuneStrategy::kAlgorithm:
+      search.name = to_string(settings.algorithm);
+      search.strategy =
+          make_algorithm(settings.algorithm, task.space, default_settings(settings.algorithm, settings.trials), common);
       break;
     case TuneStrategy::kGrid:
       search.name = "grid";

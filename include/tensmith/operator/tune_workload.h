@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tensmith/costmodel/gbt.h"
+#include "tensmith/explore/algorithms.h"
 #include "tensmith/explore/database.h"
 #include "tensmith/explore/measure/local_measurer.h"
 #include "tensmith/explore/tuner.h"
@@ -16,9 +17,9 @@ namespace tensmith {
 /// What chooses the programs that are measured.
 enum class TuneStrategy : uint8_t {
   kAnnealing,  ///< simulated annealing over a learned cost model: Algorithm 1 of the AutoTVM paper
-  kRandom,
   kGrid,
-  kGenetic,
+  kGenetic,    ///< in batches of a population
+  kAlgorithm,  ///< TuneSettings::algorithm
 };
 
 struct TuneSettings {
@@ -27,6 +28,7 @@ struct TuneSettings {
   uint64_t seed = 1;  ///< of the search and of the random inputs
   double time_budget_seconds = 0.0;  ///< of all, the comparison of the best in the end included; 0: no limit
   TuneStrategy strategy = TuneStrategy::kAnnealing;
+  Algorithm algorithm = Algorithm::kRandom;           ///< of kAlgorithm; with the hyper-parameters that suit the trials
   GbtObjective objective = GbtObjective::kRank;       ///< what the model of kAnnealing learns
   LocalMeasurerOptions measuring;                     ///< its `threads` and `seed` are those above
   const std::atomic<bool>* stop = nullptr;            ///< set it to end soon; what was measured is kept

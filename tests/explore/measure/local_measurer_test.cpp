@@ -298,6 +298,7 @@ int main(int argc, char** argv) {
   using namespace tensmith;  // NOLINT: the test's own program
   if (argc >= 3 && std::string_view(argv[1]) == "worker") {
     if (std::string_view(argv[2]) == "runner") return run_runner();
+    if (std::string_view(argv[2]) == "kernel-runner") return run_kernel_runner();
     return run_builder(task_of, [](const Task& task, const Config& config, const Program& program) {
       return task.workload == "faulty" ? build_fault(task, config, program) : build_module(task, config, program);
     });

@@ -1,0 +1,342 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "interrupt.h"
+#include "options.h"
+#include "output.h"
+#include "progress.h"
+#include "table.h"
+#include "tensmith/explore/kernel/kernel_space.h"
+#include "tensmith/explore/recorded/space_files.h"
+#include "tensmith/operator/tune_kernel.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/strings.h"
+#include "tensmith/support/sysinfo.h"
+#include "verbs.h"
+#include "workloads.h"
+
+namespace tensmith::cli {
+namespace {
+
+enum class Search { kRandom, kGrid, kGenetic };
+
+struct Options {
+  KernelRequest kernel;
+  std::string source;
+  std::string reference = "default";
+  std::string reference_kernel;
+  double tolerance = -1.0;  ///< below 0: by type
+  std::string flags;
+  int threads = 0;  ///< 0: physical cores
+  Search search = Search::kRandom;
+  TuneKernelSettings settings;
+  double flops = 0.0;
+  std::string db;
+  std::string save;
+  bool json = false;
+};
+
+/// All that the command needs before anything runs.
+struct Job {
+  KernelSpec spec;
+  ConfigSpace space;
+  Config default_config;
+  KernelReference reference;
+};
+
+KernelReference reference_of(const Options& options, const Job& job) {
+  if (!options.reference_kernel.empty()) {
+    if (options.reference != "default") {
+      throw UserError("both --reference and --reference-kernel are given", "give one of them");
+    }
+    KernelRequest other = options.kernel;
+    other.source = options.reference_kernel;
+    other.language.reset();
+    other.entry.clear();
+    // The default config's values are its macros; it is run as it is.
+    other.restrictions.clear();
+    other.parameters.clear();
+    for (const std::string& define : kernel_defines(job.spec, job.default_config)) other.parameters.push_back(define);
+    if (other.source.extension() == ".c") {
+      other.block.clear();
+      other.grid_div.clear();
+    }
+    if (other.source.extension() != job.spec.source.extension()) other.flags.clear();
+    return describe_kernel(other);
+  }
+  if (options.reference == "default") return job.default_config;
+  if (const std::optional<int64_t> index = parse_int64(options.reference)) {
+    if (*index < 0 || static_cast<uint64_t>(*index) >= job.space.size()) {
+      throw UserError(fmt::format("--reference: there is no config {}", *index),
+                      fmt::format("the space has {}, from 0 on", job.space.size()));
+    }
+    Config config = job.space.at(static_cast<uint64_t>(*index));
+    if (const std::optional<Invalid> invalid = job.space.check(config)) {
+      throw UserError(fmt::format("--reference: config {} is not valid: {}", *index, invalid->reason));
+    }
+    return config;
+  }
+  if (!std::filesystem::exists(options.reference)) {
+    throw UserError(fmt::format("--reference: there is no file '{}'", options.reference),
+                    "give default, the index of a config, or a file with the raw elements of the outputs");
+  }
+  return std::filesystem::path(options.reference);
+}
+
+Job make_job(Options& options) {
+  options.kernel.source = options.source;
+  for (std::string_view flag : split_string(options.flags, ' ')) {
+    if (!trim(flag).empty()) options.kernel.flags.emplace_back(trim(flag));
+  }
+  Job job;
+  job.spec = describe_kernel(options.kernel);
+  job.space = kernel_space(job.spec);
+  job.default_config = default_kernel_config(job.spec, job.space);
+  job.reference = reference_of(options, job);
+  return job;
+}
+
+/// To be told before hours of measuring, not after.
+void check_save(const Options& options, const Job& job) {
+  if (options.save.empty()) return;
+  constexpr uint64_t kMost = uint64_t{1} << 27;
+  if (job.space.size() > kMost) {
+    throw UserError(fmt::format("--save: the space has {} points, a file at most {}", job.space.size(), kMost),
+                    "keep the results with --db instead");
+  }
+  const std::filesystem::path directory = std::filesystem::absolute(options.save).parent_path();
+  if (::access(directory.c_str(), W_OK) != 0) {
+    throw UserError(fmt::format("--save: '{}' cannot be written: its directory cannot", options.save),
+                    "make the directory, or choose another");
+  }
+}
+
+nlohmann::json to_json(const Options& options, const Job& job, const TunedKernel& tuned) {
+  const TuneResult& r = tuned.result;
+  const auto speed = [&](double seconds) {
+    nlohmann::json out{{"seconds", seconds}};
+    if (options.flops > 0) out["gflops"] = gflops(options.flops, seconds);
+    return out;
+  };
+  nlohmann::json out{{"kernel", job.spec.name},      {"entry", job.spec.entry},
+                     {"device", tuned.key.cpu},      {"language", to_string(job.spec.language)},
+                     {"threads", tuned.key.threads}, {"trials", r.trials},
+                     {"valid", r.valid()},           {"seconds", r.seconds}};
+  if (!r.store_error.empty()) out["error"] = r.store_error;
+  if (r.end == TuneEnd::kSpaceExhausted) out["note"] = "every config of the space was tried";
+  if (r.end == TuneEnd::kInterrupted) out["note"] = "interrupted";
+  if (r.default_config) out["default"] = speed(r.default_config->seconds);
+  if (r.best) {
+    const Config& best = r.best->config;
+    nlohmann::json knobs = nlohmann::json::object();
+    for (size_t i = 0; i < job.spec.parameters.size(); ++i) {
+      const KernelParameter& p = job.spec.parameters[i];
+      const std::string& value = p.values[best.choices[i]];
+      if (p.numbers) {
+        knobs[p.name] = *parse_int64(value);
+      } else {
+        knobs[p.name] = value;
+      }
+    }
+    out["best"] = speed(r.best->seconds);
+    out["best"]["config"] = {{"index", job.space.index_of(best)}, {"knobs", knobs}};
+    out["best"]["confirmed"] = r.best->confirmed;
+    if (job.spec.has_grid()) {
+      const KernelLaunch launch = kernel_launch(job.spec, best);
+      out["best"]["block"] = launch.block;
+      out["best"]["grid"] = launch.grid;
+    }
+    out["best_trial"] = speed(r.best_trial_seconds);
+  }
+  if (!r.commonest_failure.empty()) out["commonest_failure"] = r.commonest_failure;
+  return out;
+}
+
+std::string explanation(const Options& options, const Job& job, const TunedKernel& tuned) {
+  const TuneResult& r = tuned.result;
+  const Config& best = r.best->config;
+  std::string text = fmt::format("on {}\nbest: config {}{}: {}\n  -D{}\n", tuned.key.cpu, job.space.index_of(best),
+                                 best == job.default_config ? ", the default" : "", job.space.to_string(best),
+                                 fmt::join(kernel_defines(job.spec, best), " -D"));
+  if (job.spec.has_grid()) {
+    const KernelLaunch launch = kernel_launch(job.spec, best);
+    text += fmt::format("  blocks of {}, a grid of {} blocks\n", fmt::join(launch.block, " x "),
+                        fmt::join(launch.grid, " x "));
+  }
+  if (r.end == TuneEnd::kSpaceExhausted) text += "every config of the space was tried\n";
+  if (!r.commonest_failure.empty()) text += r.commonest_failure + "\n";
+  std::string next;
+  if (!options.save.empty()) next += fmt::format("  tensmith landscape {}\n", options.save);
+  if (!options.db.empty()) next += fmt::format("  tensmith db best --db={}\n", options.db);
+  return next.empty() ? text : text + "next, for example:\n" + next;
+}
+
+void print_table(const Options& options, const Job& job, const TunedKernel& tuned) {
+  const TuneResult& r = tuned.result;
+  if (!r.best) return;
+  const auto time = [&](const std::optional<TunedConfig>& config) {
+    return config ? fmt::format("{:.4g} ms", config->seconds * 1e3) : std::string("-");
+  };
+  Table table({"kernel", "default", "tuned", "gain", "trials", "valid", "tuning time"});
+  table.add({job.spec.name, time(r.default_config), time(r.best),
+             r.default_config ? fmt::format("{:.2f}x", r.default_config->seconds / r.best->seconds) : "-",
+             fmt::format("{}", r.trials), fmt::format("{}", r.valid()), fmt::format("{:.1f} s", r.seconds)});
+  emit_text(table.text() + explanation(options, job, tuned));
+}
+
+void conclude(const Options& options, const TunedKernel& tuned) {
+  const TuneResult& r = tuned.result;
+  if (r.end == TuneEnd::kInterrupted) {
+    throw Interrupted(interrupting_signal(), options.db.empty()
+                                                 ? "tensmith: interrupted; nothing is kept, for there is no --db"
+                                                 : "tensmith: interrupted; everything measured is kept, the same "
+                                                   "command goes on from here");
+  }
+  if (!r.store_error.empty()) throw WorkError(r.store_error);
+  if (!r.best) {
+    throw WorkError(!r.commonest_failure.empty()    ? r.commonest_failure
+                    : r.end == TuneEnd::kTimeBudget ? "no trial was made within the time budget"
+                                                    : "no trial was made");
+  }
+}
+
+void run(Options& options) {
+  const Job job = make_job(options);
+  check_save(options, job);
+  TuneKernelSettings settings = options.settings;
+  settings.measuring.threads = options.threads > 0 ? options.threads : physical_core_count();
+  if (options.tolerance >= 0) settings.measuring.tolerance = options.tolerance;
+  switch (options.search) {
+    case Search::kRandom: settings.strategy = "random"; break;
+    case Search::kGrid:
+      settings.strategy = "grid";
+      settings.search = [](const ConfigSpace& space, const StrategyOptions&) { return make_grid_search(space); };
+      break;
+    case Search::kGenetic:
+      settings.strategy = "genetic";
+      settings.search = [](const ConfigSpace& space, const StrategyOptions& common) {
+        return make_genetic_search(space, GeneticOptions{common});
+      };
+      break;
+  }
+  std::unique_ptr<Database> database;
+  if (!options.db.empty()) database = std::make_unique<Database>(options.db, Database::Missing::kIsEmpty);
+  catch_interrupts();
+  settings.stop = &interrupt_requested();
+  TunedKernel tuned;
+  {
+    ProgressDisplay display(job.spec.name, options.flops);
+    settings.progress = [&](const TuneProgress& p) { display.show(p); };
+    tuned = tune_kernel(job.spec, job.space, job.default_config, job.reference, database.get(), settings);
+  }
+  if (!options.save.empty()) {
+    save_space(recorded_kernel(job.spec, job.space, tuned), options.save, SpaceFormat::kKernelTuner);
+  }
+  if (options.json) {
+    emit_result({{"results", nlohmann::json::array({to_json(options, job, tuned)})},
+                 {"interrupted", tuned.result.end == TuneEnd::kInterrupted}});
+  } else {
+    print_table(options, job, tuned);
+  }
+  conclude(options, tuned);
+}
+
+void add_description(CLI::App& verb, Options& options) {
+  verb.add_option("kernel", options.source, "source file: OpenCL (.cl), C (.c) or CUDA (.cu)")->required();
+  verb.add_option_function<std::string>(
+      "--language",
+      [&options](const std::string& text) {
+        options.kernel.language = parse_kernel_language(text);
+        if (!options.kernel.language) {
+          throw UserError(fmt::format("--language: '{}' is not known", text), "choose one of c, opencl, cuda");
+        }
+      },
+      "c, opencl or cuda, where the file's name does not tell");
+  verb.add_option("--entry", options.kernel.entry, "the kernel's name (default: the only one in the file)");
+  verb.add_option("--param", options.kernel.parameters, "a macro and its values, the default first: NAME=V1,V2,...")
+      ->allow_extra_args(false);
+  verb.add_option("--restrict", options.kernel.restrictions,
+                  "what holds for every config: block_size_x*block_size_y <= 1024")
+      ->allow_extra_args(false);
+  verb.add_option("--size", options.kernel.size, "the problem's size: X[,Y[,Z]]");
+  verb.add_option("--block", options.kernel.block,
+                  "threads of a block (default: the parameters block_size_x, block_size_y, block_size_z)");
+  verb.add_option("--grid-div", options.kernel.grid_div,
+                  "how much of the size a block does: ceil(size / grid-div) blocks (default: the block)");
+  verb.add_option("--args,--arg", options.kernel.arguments,
+                  "arguments in order: out:float32[1024]:output,in:float32[1024],n:int32=1024 (docs/tune-kernel.md)")
+      ->allow_extra_args(false);
+  verb.add_option("--cflags", options.flags, "further options of the compiler");
+  verb.add_option("--reference", options.reference,
+                  "the expected answer: of the default config, of the config of an index, or a file of raw elements")
+      ->capture_default_str();
+  verb.add_option("--reference-kernel", options.reference_kernel, "another kernel that gives the expected answer");
+  verb.add_option_function<double>(
+      "--tolerance",
+      [&options](double value) {
+        if (!(value >= 0 && value <= 1e30)) {
+          throw UserError(fmt::format("--tolerance: {} is no tolerance", value),
+                          "a number from 0 on, for example 1e-4");
+        }
+        options.tolerance = value;
+      },
+      "largest error, in units of the largest expected value (default: 1e-4 for float32, 1e-9 for float64)");
+}
+
+void add_search(CLI::App& verb, Options& options) {
+  TuneKernelSettings& settings = options.settings;
+  verb.add_option("--device", options.settings.measuring.device, "part of the device's name, or its number");
+  verb.add_option("--compiler", settings.measuring.compiler, "of kernels in C")->capture_default_str();
+  verb.add_option("--threads", options.threads, "threads of a kernel on this CPU (default: physical cores)")
+      ->check(CLI::Range(1, 1024));
+  verb.add_option("--trials", settings.trials, "trials in total, those of earlier runs included")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 100000000));
+  seconds_option(verb, "--time-budget", settings.time_budget_seconds, "time of the search: 90s, 10m, 2h");
+  enum_option<Search>(verb, "--strategy", options.search,
+                      {{"random", Search::kRandom}, {"grid", Search::kGrid}, {"genetic", Search::kGenetic}}, "search");
+  verb.add_option_function<std::string>(
+          "--seed",
+          [&settings](const std::string& text) {
+            const std::optional<int64_t> seed = parse_int64(text);
+            if (!seed || *seed < 0) {
+              throw UserError(fmt::format("--seed: '{}' is no whole number from 0 to 2^63 - 1", text));
+            }
+            settings.seed = static_cast<uint64_t>(*seed);
+          },
+          "of the search and of the random arguments")
+      ->default_str(fmt::format("{}", settings.seed));
+  verb.add_option("--jobs", settings.measuring.jobs, "compilers that run at once (default: one a core)")
+      ->check(CLI::Range(1, 1024));
+  seconds_option(verb, "--build-timeout", settings.measuring.build_timeout, "time to compile one config");
+  seconds_option(verb, "--run-timeout", settings.measuring.run_timeout, "time to check and time one config");
+  seconds_option(verb, "--min-seconds", settings.measuring.min_seconds, "total time of a config's repetitions");
+  verb.add_option("--flops", options.flops, "operations of a run, to tell GFLOP/s")->check(CLI::Range(0.0, 1e30));
+  verb.add_option("--db", options.db, "database of measurements");
+  verb.add_option("--save", options.save, "file for what was measured, as a Kernel Tuner cache (.json, .json.gz)");
+  verb.add_flag("--json", options.json, "one JSON object on standard output");
+}
+
+}  // namespace
+
+void add_tune_kernel(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      app.add_subcommand("tune-kernel", "search for the fastest parameters of your own kernel in OpenCL, C or CUDA");
+  add_description(*verb, *options);
+  add_search(*verb, *options);
+  verb->callback([options] { run(*options); });
+}
+
+}  // namespace tensmith::cli

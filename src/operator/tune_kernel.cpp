@@ -1,0 +1,114 @@
+#include "tensmith/operator/tune_kernel.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tensmith/explore/kernel/kernel_space.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/stats.h"
+#include "tensmith/support/sysinfo.h"
+
+namespace tensmith {
+namespace {
+
+/// Keeps what passes through.
+class KeepingSink : public RecordSink {
+ public:
+  KeepingSink(Database* database, std::vector<Record>& kept) : database_(database), kept_(kept) {}
+  void add(std::span<const Record> records) override {
+    kept_.insert(kept_.end(), records.begin(), records.end());
+    if (database_ != nullptr) database_->add(records);
+  }
+  std::vector<Record> news(const RecordKey& key) override {
+    if (database_ == nullptr) return {};
+    std::vector<Record> news = database_->news(key);
+    kept_.insert(kept_.end(), news.begin(), news.end());
+    return news;
+  }
+
+ private:
+  Database* database_;
+  std::vector<Record>& kept_;
+};
+
+/// Kernel Tuner's word for a failure.
+std::string_view failure_word(TrialStatus status) {
+  switch (status) {
+    case TrialStatus::kInvalidConfig: return "InvalidConfig";
+    case TrialStatus::kBuildError:
+    case TrialStatus::kBuildTimeout: return "CompilationFailedConfig";
+    default: return "RuntimeFailedConfig";
+  }
+}
+
+}  // namespace
+
+TunedKernel tune_kernel(const KernelSpec& spec, const ConfigSpace& space, const Config& default_config,
+                        const KernelReference& reference, Database* database, const TuneKernelSettings& settings) {
+  TunedKernel tuned;
+  KernelMeasurerOptions measuring = settings.measuring;
+  measuring.seed = settings.seed;
+  const KernelPlace place = find_kernel_place(spec, measuring);
+  tuned.key.workload = spec.identity();
+  tuned.key.target_kind = std::string(to_string(spec.language));
+  tuned.key.cpu = place.device;
+  if (!place.compiler.empty()) tuned.key.features.push_back("cc=" + place.compiler);
+  tuned.key.threads = spec.language == KernelLanguage::kCuda ? 1 : measuring.threads;
+
+  TuneTask task;
+  task.space = &space;
+  task.default_config = default_config;
+  task.base.key = tuned.key;
+  task.base.space = "kernel/1";
+  task.base.cpu_model = cpu_model_name();
+  task.base.tensmith_version = TENSMITH_VERSION;
+  task.base.seed = settings.seed;
+  task.base.strategy = settings.strategy;
+  if (database != nullptr) {
+    database->check_writable();
+    task.history = database->records(tuned.key);
+    tuned.records = task.history;
+  }
+  const StrategyOptions common{settings.seed, {default_config}};
+  const std::unique_ptr<SearchStrategy> search =
+      settings.search ? settings.search(space, common) : make_random_search(space, common);
+
+  KernelMeasurer measurer(spec, space, reference, measuring);
+  KeepingSink sink(database, tuned.records);
+  TuneOptions options;
+  options.trials = settings.trials;
+  options.stop = settings.stop;
+  options.time_budget_seconds = settings.time_budget_seconds;
+  options.progress = settings.progress;
+  tuned.result = tune(task, *search, measurer, &sink, options);
+  std::erase_if(tuned.records, [&](const Record& r) { return r.space_fingerprint != space.fingerprint(); });
+  return tuned;
+}
+
+RecordedSpace recorded_kernel(const KernelSpec& spec, const ConfigSpace& space, const TunedKernel& tuned) {
+  ConfigSpace product;
+  for (const Knob& knob : space.knobs()) product.add(knob);
+  RecordedInfo info;
+  info.name = spec.name;
+  info.kernel = spec.entry;
+  info.device = tuned.key.cpu;
+  info.objective = "time";
+  info.problem_size = fmt::format("[{}, {}, {}]", spec.size[0], spec.size[1], spec.size[2]);
+  RecordedSpace recorded(std::move(info), std::move(product));
+  for (const Record& record : tuned.records) {
+    if (record.kind != RecordKind::kTrial) continue;
+    const uint64_t index = space.index_of(space.from_values(record.knobs));
+    if (recorded.kind(index) != PointKind::kMissing) continue;
+    if (record.ok()) {
+      std::vector<double> milliseconds;
+      for (double seconds : record.seconds) milliseconds.push_back(seconds * 1e3);
+      recorded.put_valid(index, stats::mean(milliseconds), milliseconds);
+    } else {
+      recorded.put_failed(index, failure_word(record.status));
+    }
+  }
+  return recorded;
+}
+
+}  // namespace tensmith

@@ -1,0 +1,299 @@
+#include "tensmith/explore/measure/kernel_measurer.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tensmith/explore/kernel/kernel_space.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
+
+namespace tensmith {
+namespace {
+
+/// What a config of the faulty kernels does, as the value of their only parameter.
+enum Fault {
+  kNone,
+  kWrong,
+  kUnwritten,
+  kJustOutside,
+  kGuardPage,
+  kStoreToInput,
+  kNowhere,
+  kForever,
+  kAsleep,
+  kNoCode,
+  kAbort,
+  kExit
+};
+
+constexpr const char* kFaultyC = R"(
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#if fault == 9
+#error no such code
+#endif
+static int one(void) { return 1; }
+void work(float *out, const float *in, int n, double add) {
+  volatile float *far = 0;
+  printf("this would break results\n");
+  for (int i = 0; i < (fault == 2 ? n - 1 : n); i++) out[i] = in[i] + (float)add + (fault == 1);
+  if (fault == 3) out[-3] = 0;
+  if (fault == 4) out[n + 2000] = 0;
+  if (fault == 5) ((float *)in)[0] = 7;
+  if (fault == 6) *far = 1;
+  if (fault == 7) for (volatile int go = one(); go;) out[0] = in[0] + (float)add;
+  if (fault == 8) sleep(60);
+  if (fault == 10) abort();
+  if (fault == 11) exit(0);
+}
+)";
+
+constexpr const char* kFaultyOpenCl = R"(
+#if fault == 9
+#error no such code
+#endif
+__kernel void work(__global float *out, __global const float *in, int n, float add) {
+  int i = get_global_id(0);
+  if (i < n) out[i] = in[i] + add + (fault == 1);
+  if (fault == 4 && i == 0) out[n + 2000] = 0;
+}
+)";
+
+class KernelMeasurerTest : public ::testing::Test {
+ protected:
+  KernelMeasurerTest() {
+    write_file(dir_.path() / "work.c", kFaultyC);
+    write_file(dir_.path() / "work.cl", kFaultyOpenCl);
+    request_.source = dir_.path() / "work.c";
+    request_.parameters = {"fault=0,1,2,3,4,5,6,7,8,9,10,11"};
+    request_.size = "64";
+    request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64,add:float64=0.5"};
+    options_.min_seconds = 1e-4;
+    options_.run_timeout = 2;
+  }
+
+  void make(std::optional<KernelReference> reference = {}) {
+    measurer_.reset();
+    spec_ = describe_kernel(request_);
+    space_ = kernel_space(spec_);
+    measurer_ = std::make_unique<KernelMeasurer>(spec_, space_, reference.value_or(Config{{0}}), options_);
+  }
+
+  std::map<uint16_t, TrialResult> measure(const std::vector<uint16_t>& choices) {
+    std::vector<Config> configs;
+    for (uint16_t choice : choices) configs.push_back({{choice}});
+    std::map<uint16_t, TrialResult> results;
+    measurer_->measure(
+        configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
+    return results;
+  }
+
+  /// What the first measurement throws.
+  std::string error() {
+    try {
+      measure({0});
+    } catch (const std::exception& e) {
+      return e.what();
+    }
+    return "no error";
+  }
+
+  void use_opencl() {
+    request_.source = dir_.path() / "work.cl";
+    request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64,add:float32=0.5"};
+    request_.parameters = {"fault=0,1,9,4", "block_size_x=16"};
+  }
+
+  static std::string missing_opencl(const KernelSpec& spec) {
+    try {
+      find_kernel_place(spec, {});
+    } catch (const DeviceError& e) {
+      return e.what();
+    }
+    return {};
+  }
+
+  TempDir dir_;
+  KernelRequest request_;
+  KernelMeasurerOptions options_;
+  KernelSpec spec_;
+  ConfigSpace space_;
+  std::unique_ptr<KernelMeasurer> measurer_;
+};
+
+TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
+  make();
+  const auto results = measure({kWrong, kUnwritten, kJustOutside, kGuardPage, kStoreToInput, kNowhere, kForever,
+                                kAsleep, kNoCode, kAbort, kExit, kNone});
+  ASSERT_EQ(results.size(), 12u);
+  const auto expect = [&](Fault fault, TrialStatus status, const char* error) {
+    const TrialResult& r = results.at(static_cast<uint16_t>(fault));
+    EXPECT_EQ(to_string(r.status), to_string(status)) << fault << ": " << r.error;
+    EXPECT_NE(r.error.find(error), std::string::npos) << fault << ": " << r.error;
+    EXPECT_EQ(r.seconds.empty(), status != TrialStatus::kOk);
+  };
+  expect(kNone, TrialStatus::kOk, "");
+  expect(kWrong, TrialStatus::kWrongOutput, "'out': 64 of 64 elements are wrong");
+  expect(kUnwritten, TrialStatus::kWrongOutput, "1 of 64 elements are wrong; the first is element 63: nan");
+  expect(kJustOutside, TrialStatus::kWildStore, "wrote outside 'out'");
+  expect(kGuardPage, TrialStatus::kWildStore, "outside its operands");
+  expect(kStoreToInput, TrialStatus::kWildStore, "stored to an input");
+  expect(kNowhere, TrialStatus::kCrash, "signal 11");
+  expect(kForever, TrialStatus::kRunTimeout, "took longer than 2 s");
+  expect(kAsleep, TrialStatus::kHang, "made no progress for 2 s");
+  expect(kNoCode, TrialStatus::kBuildError, "error: #error no such code");
+  expect(kAbort, TrialStatus::kCrash, "SIGABRT");
+  expect(kExit, TrialStatus::kCrash, "exited with 0");
+}
+
+TEST_F(KernelMeasurerTest, AComparisonDropsWhatFailsAndGoesOn) {
+  make();
+  const std::vector<Config> configs{{{kNone}}, {{kNowhere}}, {{kWrong}}, {{kNoCode}}};
+  const auto results = measurer_->compare(configs, {3, 3, 0.1}, [] { return false; });
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(results[0].seconds.size(), 3u);
+  EXPECT_EQ(results[1].status, TrialStatus::kCrash);
+  EXPECT_EQ(results[2].status, TrialStatus::kWrongOutput);
+  EXPECT_EQ(results[3].status, TrialStatus::kBuildError);
+}
+
+TEST_F(KernelMeasurerTest, AReferenceThatCannotBeMadeIsTold) {
+  make(Config{{kNoCode}});
+  EXPECT_NE(error().find("the reference cannot be made with config 9: build error: "), std::string::npos) << error();
+  EXPECT_NE(error().find("#error no such code"), std::string::npos) << error();
+  make(Config{{kNowhere}});
+  EXPECT_NE(error().find("the reference cannot be made with config 6: crash: died of signal 11"), std::string::npos)
+      << error();
+}
+
+TEST_F(KernelMeasurerTest, AFileCanBeTheReference) {
+  const std::vector<float> input(64, 1.0f);
+  std::vector<float> output(64, 1.5f);
+  const auto bytes = [](const std::vector<float>& v) {
+    return std::string(reinterpret_cast<const char*>(v.data()), v.size() * sizeof(float));
+  };
+  const std::string file = dir_.path() / "expected.bin";
+  write_file(dir_.path() / "in.bin", bytes(input));
+  write_file(file, bytes(output));
+  request_.arguments = {"out:float32[64]:output,in:float32[64]:file=" + (dir_.path() / "in.bin").string(),
+                        "n:int32=64,add:float64=0.5"};
+  make(std::filesystem::path(file));
+  EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk);
+  output[5] = 2;
+  write_file(file, bytes(output));
+  make(std::filesystem::path(file));
+  EXPECT_NE(measure({kNone}).at(kNone).error.find("the first is element 5: 1.5 instead of 2"), std::string::npos);
+  options_.tolerance = 0.5;
+  make(std::filesystem::path(file));
+  EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk) << "half of the largest is allowed";
+  write_file(file, "short");
+  make(std::filesystem::path(file));
+  EXPECT_NE(error().find("--reference: the outputs hold 256 bytes, '" + file + "' has 5"), std::string::npos)
+      << error();
+  write_file(dir_.path() / "in.bin", "x");
+  make();
+  EXPECT_NE(error().find("--args: 'in' holds 256 bytes, its file"), std::string::npos) << error();
+}
+
+TEST_F(KernelMeasurerTest, ArgumentsThatDoNotFitAreFoundByTheCompiler) {
+  request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64"};
+  make();
+  EXPECT_NE(error().find("--args:1:"), std::string::npos) << error();
+  EXPECT_NE(error().find("too few arguments to function 'work'"), std::string::npos) << error();
+  request_.arguments = {"out:float32[64]:output,n:int32=64,in:float32[64],add:float64=0.5"};
+  make();
+  EXPECT_NE(error().find("--args:1:"), std::string::npos) << error();
+}
+
+TEST_F(KernelMeasurerTest, AMissingCompilerIsTold) {
+  options_.compiler = "no-such-compiler";
+  const KernelSpec spec = describe_kernel(request_);
+  try {
+    find_kernel_place(spec, options_);
+    FAIL() << "it was found";
+  } catch (const DeviceError& e) {
+    EXPECT_NE(std::string(e.what()).find("the C compiler 'no-such-compiler' cannot be used: "), std::string::npos);
+    EXPECT_NE(e.hint().find("install gcc"), std::string::npos);
+  }
+}
+
+TEST_F(KernelMeasurerTest, AStopGivesNoTrial) {
+  make();
+  int done = 0;
+  const Config config{{kNone}};
+  measurer_->measure(
+      {&config, 1}, [&](size_t, const TrialResult&) { ++done; }, [] { return true; });
+  EXPECT_EQ(done, 0);
+}
+
+TEST_F(KernelMeasurerTest, FaultsOfOpenCl) {
+  use_opencl();
+  make(Config{{0, 0}});
+  if (const std::string missing = missing_opencl(spec_); !missing.empty()) GTEST_SKIP() << missing;
+  options_.run_timeout = 20;
+  make(Config{{0, 0}});
+  std::map<uint16_t, TrialResult> results;
+  const std::vector<Config> configs{{{0, 0}}, {{1, 0}}, {{2, 0}}, {{3, 0}}};
+  measurer_->measure(
+      configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
+  ASSERT_EQ(results.size(), 4u);
+  EXPECT_EQ(results[0].status, TrialStatus::kOk) << results[0].error;
+  EXPECT_EQ(results[1].status, TrialStatus::kWrongOutput) << results[1].error;
+  EXPECT_EQ(results[2].status, TrialStatus::kBuildError);
+  EXPECT_NE(results[2].error.find("no such code"), std::string::npos) << results[2].error;
+  EXPECT_NE(results[3].status, TrialStatus::kOk);
+  const auto compared = measurer_->compare({configs.data(), 2}, {2, 2, 0.1}, [] { return false; });
+  EXPECT_EQ(compared[0].seconds.size(), 2u) << compared[0].error;
+  EXPECT_EQ(compared[1].status, TrialStatus::kWrongOutput);
+}
+
+TEST_F(KernelMeasurerTest, WhatOpenClRefusesHasItsReason) {
+  use_opencl();
+  request_.parameters = {"fault=0", "block_size_x=16,1048576"};
+  make(Config{{0, 0}});
+  if (const std::string missing = missing_opencl(spec_); !missing.empty()) GTEST_SKIP() << missing;
+  std::vector<TrialResult> results;
+  const Config config{{0, 1}};
+  measurer_->measure(
+      {&config, 1}, [&](size_t, TrialResult r) { results.push_back(std::move(r)); }, [] { return false; });
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].status, TrialStatus::kInvalidConfig) << results[0].error;
+  EXPECT_NE(results[0].error.find("a block of 1048576 work-items"), std::string::npos) << results[0].error;
+  request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64"};
+  make(Config{{0, 0}});
+  EXPECT_NE(error().find("the kernel 'work' has 4 parameters, --args has 3"), std::string::npos) << error();
+  options_.device = "no such device";
+  EXPECT_NE(missing_opencl(spec_), "no error");
+  try {
+    find_kernel_place(spec_, options_);
+    FAIL() << "it was found";
+  } catch (const DeviceError& e) {
+    EXPECT_NE(std::string(e.what()).find("there is no device 'no such device': this machine has 0 = "),
+              std::string::npos)
+        << e.what();
+  }
+}
+
+TEST_F(KernelMeasurerTest, CudaWithoutAGpuTellsWhatIsMissing) {
+  write_file(dir_.path() / "work.cu",
+             "extern \"C\" __global__ void work(float* out, int n) { if (threadIdx.x < n) out[threadIdx.x] = n; }\n");
+  request_.source = dir_.path() / "work.cu";
+  request_.parameters = {"block_size_x=32,64"};
+  request_.arguments = {"out:float32[32]:output,n:int32=32"};
+  make();
+  if (find_kernel_place(spec_, {}).device != "no GPU") {
+    EXPECT_EQ(measure({0}).at(0).status, TrialStatus::kOk);
+    return;
+  }
+  EXPECT_TRUE(
+      error().find("it compiles, but running a kernel in CUDA needs libcuda.so.1, which is not on this machine") !=
+          std::string::npos ||
+      error().find("needs libnvrtc.so, which is not on this machine") != std::string::npos ||
+      error().find("NVIDIA's driver") != std::string::npos)
+      << error();
+}
+
+}  // namespace
+}  // namespace tensmith
