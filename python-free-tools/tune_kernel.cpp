@@ -17,6 +17,7 @@
 #include "output.h"
 #include "progress.h"
 #include "table.h"
+#include "tensmith/explore/algorithms.h"
 #include "tensmith/explore/kernel/kernel_space.h"
 #include "tensmith/explore/recorded/space_files.h"
 #include "tensmith/operator/tune_kernel.h"
@@ -29,8 +30,6 @@
 namespace tensmith::cli {
 namespace {
 
-enum class Search { kRandom, kGrid, kGenetic };
-
 struct Options {
   KernelRequest kernel;
   std::string source;
@@ -38,8 +37,8 @@ struct Options {
   std::string reference_kernel;
   double tolerance = -1.0;  ///< below 0: by type
   std::string flags;
-  int threads = 0;  ///< 0: physical cores
-  Search search = Search::kRandom;
+  int threads = 0;                                          ///< 0: physical cores
+  std::optional<Algorithm> algorithm = Algorithm::kRandom;  ///< nothing: the configs in their order
   TuneKernelSettings settings;
   double flops = 0.0;
   std::string db;
@@ -217,19 +216,12 @@ void run(Options& options) {
   TuneKernelSettings settings = options.settings;
   settings.measuring.threads = options.threads > 0 ? options.threads : physical_core_count();
   if (options.tolerance >= 0) settings.measuring.tolerance = options.tolerance;
-  switch (options.search) {
-    case Search::kRandom: settings.strategy = "random"; break;
-    case Search::kGrid:
-      settings.strategy = "grid";
-      settings.search = [](const ConfigSpace& space, const StrategyOptions&) { return make_grid_search(space); };
-      break;
-    case Search::kGenetic:
-      settings.strategy = "genetic";
-      settings.search = [](const ConfigSpace& space, const StrategyOptions& common) {
-        return make_genetic_search(space, GeneticOptions{common});
-      };
-      break;
-  }
+  settings.strategy = options.algorithm ? to_string(*options.algorithm) : "grid";
+  settings.search = [&](const ConfigSpace& space, const StrategyOptions& common) {
+    return options.algorithm ? make_algorithm(*options.algorithm, space,
+                                              default_settings(*options.algorithm, settings.trials), common)
+                             : make_grid_search(space);
+  };
   std::unique_ptr<Database> database;
   if (!options.db.empty()) database = std::make_unique<Database>(options.db, Database::Missing::kIsEmpty);
   catch_interrupts();
@@ -304,8 +296,16 @@ void add_search(CLI::App& verb, Options& options) {
       ->capture_default_str()
       ->check(CLI::Range(1, 100000000));
   seconds_option(verb, "--time-budget", settings.time_budget_seconds, "time of the search: 90s, 10m, 2h");
-  enum_option<Search>(verb, "--strategy", options.search,
-                      {{"random", Search::kRandom}, {"grid", Search::kGrid}, {"genetic", Search::kGenetic}}, "search");
+  std::vector<std::string> names;
+  for (Algorithm algorithm : all_algorithms()) names.emplace_back(to_string(algorithm));
+  names.emplace_back("grid");
+  const auto standard = static_cast<size_t>(*options.algorithm);
+  choice_option(
+      verb, "--strategy", names, standard,
+      [&options](size_t i) {
+        options.algorithm = i < all_algorithms().size() ? std::optional(all_algorithms()[i]) : std::nullopt;
+      },
+      "search, those of `tensmith race` among them");
   verb.add_option_function<std::string>(
           "--seed",
           [&settings](const std::string& text) {

@@ -14,8 +14,8 @@ packages=(
   libprotobuf-dev protobuf-compiler nlohmann-json3-dev libcli11-dev libfmt-dev libspdlog-dev libeigen3-dev libboost-dev
   # benchmark peers
   libdnnl-dev libopenblas-dev libbenchmark-dev
-  # tests
-  libgtest-dev
+  # tests: a unit-test library, and OpenCL on this CPU
+  libgtest-dev ocl-icd-libopencl1 pocl-opencl-icd
 )
 for option in "$@"; do
   case "$option" in
