@@ -68,7 +68,11 @@ AlgorithmSettings default_settings(Algorithm algorithm, int64_t budget) {
   switch (algorithm) {
     case Algorithm::kRandom:
     case Algorithm::kFirstMls:
-    case Algorithm::kBestMls: return StrategyOptions{};
+    case Algorithm::kBestMls:
+    case Algorithm::kGp: return StrategyOptions{};
+    case Algorithm::kSmac: return SmacOptions{};
+    case Algorithm::kGbt: return GbtSearchOptions{};
+    case Algorithm::kLearned: return LearnedSearchOptions{};
     case Algorithm::kFirstIls:
     case Algorithm::kBestIls: {
       IteratedSearchOptions options;
@@ -229,7 +233,11 @@ std::vector<AlgorithmSettings> settings_grid(Algorithm algorithm, int64_t budget
     case Algorithm::kRandom:
     case Algorithm::kFirstMls:
     case Algorithm::kBestMls:
-    case Algorithm::kRacing: break;
+    case Algorithm::kSmac:
+    case Algorithm::kRacing:
+    case Algorithm::kGbt:
+    case Algorithm::kGp:
+    case Algorithm::kLearned: break;
   }
   return {default_settings(algorithm, budget)};
 }
@@ -261,6 +269,10 @@ std::string to_string(const AlgorithmSettings& settings) {
                              o.temperature);
         } else if constexpr (std::is_same_v<Options, RacingOptions>) {
           return fmt::format("budget={} first_test={}", o.budget, o.first_test);
+        } else if constexpr (std::is_same_v<Options, SmacOptions>) {
+          return fmt::format("confidence={}", o.confidence);
+        } else if constexpr (std::is_same_v<Options, GbtSearchOptions>) {
+          return fmt::format("batch={} first={}", o.batch, o.first);
         } else {
           return "";
         }

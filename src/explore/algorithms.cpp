@@ -24,7 +24,11 @@ constexpr std::array<std::pair<Algorithm, std::string_view>, kAlgorithmCount> kN
     {Algorithm::kDifferentialEvolution, "de"},
     {Algorithm::kParticleSwarm, "pso"},
     {Algorithm::kBasinHopping, "basin-hopping"},
+    {Algorithm::kSmac, "smac"},
     {Algorithm::kRacing, "racing"},
+    {Algorithm::kGbt, "gbt"},
+    {Algorithm::kGp, "gp"},
+    {Algorithm::kLearned, "learned"},
 }};
 
 Improvement improvement_of(Algorithm algorithm) {
@@ -58,10 +62,21 @@ bool depends_on_budget(Algorithm algorithm) {
     case Algorithm::kRandom:
     case Algorithm::kFirstMls:
     case Algorithm::kBestMls:
-    case Algorithm::kBestTabu: return false;
+    case Algorithm::kBestTabu:
+    case Algorithm::kSmac:
+    case Algorithm::kGbt:
+    case Algorithm::kGp:
+    case Algorithm::kLearned: return false;
     default: return true;
   }
 }
+
+bool uses_model(Algorithm algorithm) {
+  return algorithm == Algorithm::kSmac || algorithm == Algorithm::kGbt || algorithm == Algorithm::kGp ||
+         algorithm == Algorithm::kLearned;
+}
+
+bool uses_history(Algorithm algorithm) { return algorithm == Algorithm::kLearned; }
 
 bool repeats_configs(Algorithm algorithm) { return algorithm == Algorithm::kRacing; }
 
@@ -100,6 +115,10 @@ std::unique_ptr<SearchStrategy> make_algorithm(Algorithm algorithm, const Config
       return make_differential_evolution(space, with(std::type_identity<DifferentialEvolutionOptions>()));
     case Algorithm::kParticleSwarm: return make_particle_swarm(space, with(std::type_identity<ParticleSwarmOptions>()));
     case Algorithm::kBasinHopping: return make_basin_hopping(space, with(std::type_identity<BasinHoppingOptions>()));
+    case Algorithm::kSmac: return make_smac_search(space, with(std::type_identity<SmacOptions>()));
+    case Algorithm::kGbt: return make_gbt_search(space, with(std::type_identity<GbtSearchOptions>()));
+    case Algorithm::kGp: return make_gp_search(space, common);
+    case Algorithm::kLearned: return make_learned_search(space, with(std::type_identity<LearnedSearchOptions>()));
     case Algorithm::kRacing: return make_racing_search(space, with(std::type_identity<RacingOptions>()));
   }
   TENSMITH_UNREACHABLE("no such algorithm");

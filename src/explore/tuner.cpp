@@ -146,7 +146,14 @@ class Tuner {
     while (static_cast<int>(batch.size()) < size) {
       const std::vector<Config> proposed = strategy_.propose(size - static_cast<int>(batch.size()));
       if (proposed.empty()) break;
-      for (const Config& config : proposed) take(config);
+      for (const Config& config : proposed) {
+        if (strategy_.repeats_configs()) {
+          seen_.insert(space_.index_of(config));
+          batch.push_back(config);
+        } else {
+          take(config);
+        }
+      }
     }
     return batch;
   }
@@ -283,10 +290,10 @@ class Tuner {
       configs.push_back(configs_[incumbent->position]);
     }
     if (newest_of(task_.default_config, RecordKind::kTrial) != nullptr) configs.push_back(task_.default_config);
-    int taken = 0;
+    IndexSet taken;
     for (size_t i : order) {
-      if (taken == options_.finalists) break;
-      ++taken;
+      if (static_cast<int>(taken.size()) == options_.finalists) break;
+      taken.insert(space_.index_of(configs_[i]));
       if (std::find(configs.begin(), configs.end(), configs_[i]) == configs.end()) configs.push_back(configs_[i]);
     }
     return configs;

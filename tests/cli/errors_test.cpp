@@ -58,7 +58,7 @@ TEST(CliErrors, UsageErrorsAreOneLineAndExitCode2) {
   for (const char* value : {"foo", "1"}) {
     const std::string unknown = fmt::format("'{}' is not known (hint: choose one of ", value);
     expect_usage_error({"tune", "resnet18.C6", fmt::format("--strategy={}", value)},
-                       "--strategy: " + unknown + "annealing, random, grid, genetic)");
+                       "--strategy: " + unknown + "annealing, grid, genetic, random, first-mls, best-mls,");
     expect_usage_error({"show", "resnet18.C6", fmt::format("--as={}", value)},
                        "--as: " + unknown + "schedule, ir, features, asm, ll, c, space)");
     expect_usage_error({"db", "export", "t.db", fmt::format("--format={}", value)},

@@ -107,7 +107,7 @@ TEST_F(Tune, AHugeReferenceIsAnnouncedAndEnds) {
 }
 
 TEST_F(Tune, EveryStrategy) {
-  for (const char* strategy : {"random", "grid", "genetic", "annealing"}) {
+  for (const char* strategy : {"random", "grid", "genetic", "annealing", "first-mls", "pso", "racing"}) {
     const CapturedRun run =
         tune({"matmul:m=8,n=16,k=8", "--trials=12", "--json", fmt::format("--strategy={}", strategy)},
              (dir_.path() / strategy).string());

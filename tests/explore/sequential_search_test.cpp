@@ -23,7 +23,7 @@ struct Kind {
 std::vector<Kind> kinds() {
   std::vector<Kind> out;
   for (Algorithm algorithm : all_algorithms()) {
-    if (repeats_configs(algorithm) || algorithm == Algorithm::kRandom) continue;
+    if (repeats_configs(algorithm) || uses_model(algorithm) || algorithm == Algorithm::kRandom) continue;
     for (int64_t budget : {25, 400, 800}) {
       if (budget == 400 ||
           to_string(default_settings(algorithm, budget)) != to_string(default_settings(algorithm, 400)))

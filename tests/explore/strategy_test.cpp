@@ -7,6 +7,7 @@
 #include <set>
 
 #include "explore/spaces.h"
+#include "tensmith/explore/gbt_search.h"
 
 namespace tensmith {
 namespace {
@@ -17,7 +18,7 @@ using testing::make_space;
 using testing::run_search;
 using testing::sum_of;
 
-enum class Kind { kRandom, kGrid, kGenetic, kAnnealing };
+enum class Kind { kRandom, kGrid, kGenetic, kAnnealing, kGbt };
 
 FunctionScorer bowl_scorer(double centre) {
   return FunctionScorer([centre](std::span<const Config> configs, std::span<float> scores) {
@@ -37,6 +38,7 @@ std::unique_ptr<SearchStrategy> make(Kind kind, const ConfigSpace& space, Scorer
       options.population = 20;
       return make_genetic_search(space, options);
     }
+    case Kind::kGbt: return make_gbt_search(space, {{seed, std::move(initial)}});
     case Kind::kAnnealing: break;
   }
   AnnealingOptions options;
@@ -174,12 +176,13 @@ TEST_P(EveryStrategy, NothingAskedNothingGiven) {
 }
 
 const char* kind_name(const ::testing::TestParamInfo<Kind>& info) {
-  constexpr const char* kNames[] = {"Random", "Grid", "Genetic", "Annealing"};
+  constexpr const char* kNames[] = {"Random", "Grid", "Genetic", "Annealing", "Gbt"};
   return kNames[static_cast<int>(info.param)];
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, EveryStrategy,
-                         ::testing::Values(Kind::kRandom, Kind::kGrid, Kind::kGenetic, Kind::kAnnealing), kind_name);
+                         ::testing::Values(Kind::kRandom, Kind::kGrid, Kind::kGenetic, Kind::kAnnealing, Kind::kGbt),
+                         kind_name);
 
 TEST(RandomSearch, AResumedRunGoesOnAsAnUninterruptedOne) {
   const auto time = [](const Config& c) { return bowl(c, 2.0); };

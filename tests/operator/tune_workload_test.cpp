@@ -54,9 +54,10 @@ TEST(TuneWorkload, ItsResultCanBeUsedWithoutADatabase) {
 
 TEST(TuneWorkload, EveryStrategyWorksWithoutADatabase) {
   for (const TuneStrategy strategy :
-       {TuneStrategy::kAnnealing, TuneStrategy::kRandom, TuneStrategy::kGrid, TuneStrategy::kGenetic}) {
+       {TuneStrategy::kAnnealing, TuneStrategy::kAlgorithm, TuneStrategy::kGrid, TuneStrategy::kGenetic}) {
     TuneSettings settings = few_trials(2);
     settings.strategy = strategy;
+    settings.algorithm = Algorithm::kDualAnnealing;
     const TuneResult result =
         tune_workload(parse_workload("matmul:m=16,n=16,k=16"), parse_target("llvm"), nullptr, settings);
     EXPECT_EQ(result.trials, 2);

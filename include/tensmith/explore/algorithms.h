@@ -11,6 +11,8 @@
 
 #include "tensmith/explore/continuous_search.h"
 #include "tensmith/explore/evolution.h"
+#include "tensmith/explore/gbt_search.h"
+#include "tensmith/explore/learned_search.h"
 #include "tensmith/explore/local_search.h"
 #include "tensmith/explore/racing.h"
 #include "tensmith/explore/simulated_annealing.h"
@@ -35,9 +37,13 @@ enum class Algorithm : uint8_t {
   kDifferentialEvolution,
   kParticleSwarm,
   kBasinHopping,
+  kSmac,
   kRacing,
+  kGbt,
+  kGp,
+  kLearned,
 };
-inline constexpr int kAlgorithmCount = 15;
+inline constexpr int kAlgorithmCount = 19;
 
 /// All of them, in the order of the enumeration.
 std::array<Algorithm, kAlgorithmCount> all_algorithms();
@@ -50,6 +56,10 @@ std::optional<Algorithm> find_algorithm(std::string_view name);
 /// Whether its course, its defaults included, depends on the budget: a run for a larger budget does not begin with the
 /// run for a smaller one.
 bool depends_on_budget(Algorithm algorithm);
+/// Whether it predicts times by a model, which takes it milliseconds a config rather than microseconds.
+bool uses_model(Algorithm algorithm);
+/// Whether it learns from other tasks (LearnedSearchOptions::history).
+bool uses_history(Algorithm algorithm);
 /// Whether it measures configs again, and is of use only where times vary.
 bool repeats_configs(Algorithm algorithm);
 
@@ -57,7 +67,7 @@ bool repeats_configs(Algorithm algorithm);
 using AlgorithmSettings =
     std::variant<StrategyOptions, IteratedSearchOptions, TabuOptions, SimulatedAnnealingOptions, DualAnnealingOptions,
                  GeneticAlgorithmOptions, GeneticLocalSearchOptions, DifferentialEvolutionOptions, ParticleSwarmOptions,
-                 BasinHoppingOptions, RacingOptions>;
+                 BasinHoppingOptions, RacingOptions, SmacOptions, GbtSearchOptions, LearnedSearchOptions>;
 
 /// What table III of "Benchmarking optimization algorithms for auto-tuning GPU kernels" chose for this many
 /// evaluations: the row of the largest budget of 25, 50, 100, 200, 400, 800, 1600 that is not above it.

@@ -14,7 +14,8 @@ namespace tensmith {
 /// Chooses which configs of a space to measure next. Never sees a device.
 ///
 /// Holds for every strategy:
-/// * a proposed config is valid (ConfigSpace::check), and no config is proposed twice or after it was told of;
+/// * a proposed config is valid (ConfigSpace::check), and no config is proposed twice or after it was told of,
+///   unless repeats_configs();
 /// * the same seed and the same results give the same proposals, whatever the number of threads;
 /// * a space that has been seen as a whole gives an empty proposal; nothing hangs, however tight the constraints.
 class SearchStrategy {
@@ -24,6 +25,9 @@ class SearchStrategy {
   /// Up to `count` configs to measure. Fewer when no more can be found, or while the next depends on the results of
   /// these (local searches look at one config after the other); none when the search is over.
   virtual std::vector<Config> propose(int count) = 0;
+
+  /// Whether it proposes configs again, since it wants to know better how fast they are (racing).
+  virtual bool repeats_configs() const { return false; }
 
   /// Results of proposed configs, or of earlier runs (a resumed search starts with all of them).
   virtual void update(std::span<const Observation> results) = 0;

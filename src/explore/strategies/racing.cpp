@@ -157,11 +157,17 @@ Piece<int> race(Look& look, RacingOptions options) {
   co_return 0;
 }
 
+class Racing final : public SequentialSearch {
+ public:
+  using SequentialSearch::SequentialSearch;
+  bool repeats_configs() const override { return true; }
+};
+
 }  // namespace
 
 std::unique_ptr<SearchStrategy> make_racing_search(const ConfigSpace& space, RacingOptions options) {
   options.restart = false;  // its end is that of the budget
-  return std::make_unique<SequentialSearch>(space, options, [options](Look& look) { return race(look, options); });
+  return std::make_unique<Racing>(space, options, [options](Look& look) { return race(look, options); });
 }
 
 }  // namespace tensmith

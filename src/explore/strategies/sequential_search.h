@@ -147,7 +147,7 @@ class Look {
 /// Runs such a program as a strategy. It proposes one config at a time. Once the program has ended or goes in circles
 /// among what it knows, it is begun again behind a random config that is not known, or the search ends, by
 /// StrategyOptions::restart. With the results of an earlier run it takes that run's course again.
-class SequentialSearch final : public SearchStrategy {
+class SequentialSearch : public SearchStrategy {
  public:
   using Program = std::function<Piece<int>(Look&)>;
   SequentialSearch(const ConfigSpace& space, StrategyOptions options, Program program);
