@@ -7,6 +7,7 @@
 
 #include "options.h"
 #include "output.h"
+#include "recorded.h"
 #include "table.h"
 #include "tensmith/explore/database_tools.h"
 #include "tensmith/ops/workload.h"
@@ -18,11 +19,15 @@
 namespace tensmith::cli {
 namespace {
 
+/// Our records as they are, or as the space of one key in the format of another tool.
+enum class ExportForm : uint8_t { kJsonLines, kCsv, kKernelTuner, kT4 };
+
 struct Options {
   std::string db;
   std::vector<std::string> files;
   std::string output;
-  ExportFormat format = ExportFormat::kJsonLines;
+  ExportForm form = ExportForm::kJsonLines;
+  RecordFilter records;  ///< of what is exported as a space
   bool json = false;
 };
 
@@ -118,8 +123,30 @@ void merge(const Options& options) {
   report(options, merge_databases(paths, options.output));
 }
 
+std::string space_text(const Options& options, SpaceFormat format) {
+  const std::vector<RecordedSpace> spaces = spaces_of_database(options.db, options.records, format);
+  if (spaces.size() > 1) {
+    std::string names;
+    for (const RecordedSpace& space : spaces) names += (names.empty() ? "" : "; ") + space.info().name;
+    throw UserError(
+        fmt::format("{}: a file of this format holds one space, and {} are there", options.db, spaces.size()),
+        "choose by --workload and --threads: " + names);
+  }
+  return print_space(spaces.front(), format);
+}
+
+std::string export_text(const Options& options) {
+  switch (options.form) {
+    case ExportForm::kJsonLines: return export_records(Database(options.db), ExportFormat::kJsonLines);
+    case ExportForm::kCsv: return export_records(Database(options.db), ExportFormat::kCsv);
+    case ExportForm::kKernelTuner: return space_text(options, SpaceFormat::kKernelTuner);
+    case ExportForm::kT4: return space_text(options, SpaceFormat::kT4);
+  }
+  TENSMITH_UNREACHABLE("a form of export");
+}
+
 void export_all(const Options& options) {
-  const std::string text = export_records(Database(options.db), options.format);
+  const std::string text = export_text(options);
   if (!options.output.empty()) {
     write_file(options.output, text);
   }
@@ -153,9 +180,14 @@ void add_db(CLI::App& app) {
   merge_verb->add_option("-o,--output", options->output, "the database to make or extend")->required();
   merge_verb->add_flag("--json", options->json, "one JSON object on standard output");
   merge_verb->callback([options] { merge(*options); });
-  CLI::App* export_verb = with_db(verb->add_subcommand("export", "all records as text"));
-  enum_option<ExportFormat>(*export_verb, "--format", options->format,
-                            {{"jsonl", ExportFormat::kJsonLines}, {"csv", ExportFormat::kCsv}}, "form");
+  CLI::App* export_verb = with_db(verb->add_subcommand("export", "all records as text, or one space for other tools"));
+  enum_option<ExportForm>(*export_verb, "--format", options->form,
+                          {{"jsonl", ExportForm::kJsonLines},
+                           {"csv", ExportForm::kCsv},
+                           {"kernel-tuner", ExportForm::kKernelTuner},
+                           {"t4", ExportForm::kT4}},
+                          "all records (jsonl, csv), or the trials of one workload as other tools keep a space");
+  options->records.add_to(*export_verb, "--threads");
   export_verb->add_option("-o,--output", options->output, "file (default: standard output)");
   export_verb->callback([options] { export_all(*options); });
 }

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -6,10 +9,17 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "interrupt.h"
+#include "options.h"
 #include "output.h"
+#include "recorded.h"
+#include "status_line.h"
 #include "table.h"
 #include "tensmith/explore/recorded/landscape.h"
-#include "tensmith/explore/recorded/space_files.h"
+#include "tensmith/explore/recorded/landscape_report.h"
+#include "tensmith/explore/recorded/race_contenders.h"
+#include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
 #include "tensmith/support/stats.h"
 #include "tensmith/support/sysinfo.h"
 #include "verbs.h"
@@ -19,8 +29,13 @@ namespace {
 
 struct Options {
   std::vector<std::string> spaces;
+  std::string db;
+  RecordFilter records;
   bool paper = false;
   int threads = 0;  ///< 0: physical cores
+  std::string directory;
+  int runs = 50;
+  uint64_t seed = 1;
   bool json = false;
 };
 
@@ -47,13 +62,52 @@ nlohmann::json to_json(const std::string& space, const Landscape& l) {
           {"proportion_of_centrality", curve}};
 }
 
+/// The two searches of the paper's figures 4 and 5, on each space.
+RaceResult search_difficulty(const Options& options, int threads, std::span<const RecordedSpace> spaces) {
+  const std::vector<Contender> contenders = {make_contender("dual-annealing"), make_contender("first-ils")};
+  RaceOptions race{.budgets = paper_budgets(spaces), .runs = options.runs, .seed = options.seed, .threads = threads};
+  StatusLine line;
+  RaceHooks hooks;
+  hooks.progress = [&, last = 0.0](const RaceProgress& p) mutable {
+    if (!line.due(p.seconds, last)) return;
+    last = p.seconds;
+    line.show(fmt::format("landscape: searching, {:.0f} %", 100 * p.share));
+  };
+  hooks.should_stop = [] { return interrupt_requested().load(); };
+  catch_interrupts();
+  RaceResult result = run_race(spaces, contenders, race, hooks);
+  if (result.stopped) throw Interrupted(interrupting_signal(), "tensmith: interrupted; nothing was written");
+  return result;
+}
+
+void write_all(const Options& options, int threads, std::span<const RecordedSpace> spaces,
+               std::span<const Landscape> landscapes) {
+  std::vector<SpaceLandscape> pairs;
+  for (size_t i = 0; i < spaces.size(); ++i) pairs.push_back({&spaces[i], &landscapes[i]});
+  const std::filesystem::path directory = options.directory;
+  make_directories(directory);
+  std::vector<RaceCell> cells;
+  if (options.runs > 0) cells = search_difficulty(options, threads, spaces).cells;
+  write_file(directory / "minima.csv", minima_csv(pairs));
+  write_file(directory / "centrality.csv", centrality_csv(pairs));
+  write_file(directory / "landscape.html", landscape_report(pairs, cells));
+}
+
 void run(const Options& options) {
-  const LandscapeOptions analysis{options.paper, options.threads > 0 ? options.threads : physical_core_count()};
+  const int threads = options.threads > 0 ? options.threads : physical_core_count();
+  const LandscapeOptions analysis{options.paper, threads};
+  std::vector<RecordedSpace> spaces = load_spaces(options.spaces);
+  if (!options.db.empty()) {
+    for (RecordedSpace& space : spaces_of_database(options.db, options.records, SpaceFormat::kKernelTuner)) {
+      spaces.push_back(std::move(space));
+    }
+  }
+  if (spaces.empty()) throw UserError("no space is named", "name files of recorded spaces, or a database with --db");
+  std::vector<Landscape> landscapes;
   nlohmann::json results = nlohmann::json::array();
   Table table({"space", "points", "valid", "failed", "minima", "median minimum", "p=0%", "p=5%", "p=10%", "p=15%"});
-  for (const std::string& path : options.spaces) {
-    const RecordedSpace space = load_space(path);
-    const Landscape l = analyse_landscape(space, analysis);
+  for (const RecordedSpace& space : spaces) {
+    const Landscape& l = landscapes.emplace_back(analyse_landscape(space, analysis));
     if (options.json) {
       results.push_back(to_json(space.info().name, l));
       continue;
@@ -63,6 +117,7 @@ void run(const Options& options) {
                fmt::format("{}", l.minima.size()), fmt::format("{:.3f}", median_fraction(l)), at(0), at(5), at(10),
                at(15)});
   }
+  if (!options.directory.empty()) write_all(options, threads, spaces, landscapes);
   if (options.json) {
     emit_result(results.size() == 1 ? results[0] : nlohmann::json{{"results", results}});
     return;
@@ -71,7 +126,10 @@ void run(const Options& options) {
       table.text() +
       "minima: points without a better neighbour; median minimum: what fraction of the optimum the median one reaches\n"
       "p=x%: share of local searches that end within x% of the optimum (proportion of centrality); the higher, the "
-      "easier\n");
+      "easier\n" +
+      (options.directory.empty()
+           ? ""
+           : fmt::format("report: {}\n", (std::filesystem::path(options.directory) / "landscape.html").string())));
 }
 
 }  // namespace
@@ -79,11 +137,19 @@ void run(const Options& options) {
 void add_landscape(CLI::App& app) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("landscape", "how hard recorded search spaces are for local search");
-  verb->add_option("space", options->spaces, "Kernel Tuner caches or T4 results, .json or .json.gz")->required();
+  verb->add_option("space", options->spaces, "Kernel Tuner caches or T4 results, .json or .json.gz");
+  verb->add_option("--db", options->db, "a database of ours: each of its keys is a space of the trials that were made");
+  options->records.add_to(*verb, "--operator-threads");
   verb->add_flag("--paper", options->paper,
                  "end the PageRank iteration as early as the published values did, instead of when it has converged");
   verb->add_option("--threads", options->threads, "threads of the analysis (default: physical cores)")
       ->check(CLI::Range(1, 1024));
+  verb->add_option("-o,--output", options->directory, "directory for a report with drawings, and tables");
+  verb->add_option("--runs", options->runs,
+                   "searches for the report's difficulty curves, of each kind; 0: leave them out")
+      ->check(CLI::Range(0, 100000))
+      ->capture_default_str();
+  seed_option(*verb, options->seed, "of those searches");
   verb->add_flag("--json", options->json, "one JSON object on standard output");
   verb->callback([options] { run(*options); });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "tensmith/support/error.h"
+#include "tensmith/support/strings.h"
 
 namespace tensmith::cli {
 namespace {
@@ -53,6 +55,20 @@ void seconds_option(CLI::App& app, const std::string& name, double& out, const s
   CLI::Option* option = app.add_option_function<std::string>(
       name, [name, &out](const std::string& text) { out = positive_seconds(name, text); }, help);
   if (out > 0) option->default_str(fmt::format("{}", out));
+}
+
+void seed_option(CLI::App& app, uint64_t& out, const std::string& help) {
+  app.add_option_function<std::string>(
+         "--seed",
+         [&out](const std::string& text) {
+           const std::optional<int64_t> seed = parse_int64(text);
+           if (!seed || *seed < 0) {
+             throw UserError(fmt::format("--seed: '{}' is no whole number from 0 to 2^63 - 1", text));
+           }
+           out = static_cast<uint64_t>(*seed);
+         },
+         help)
+      ->default_str(fmt::format("{}", out));
 }
 
 }  // namespace tensmith::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -28,11 +29,13 @@ void enum_option(CLI::App& app, const std::string& name, E& out, const std::vect
     names.push_back(table[i].first);
     initial = table[i].second == out ? i : initial;
   }
-  choice_option(
-      app, name, std::move(names), initial, [&out, table](size_t i) { out = table[i].second; }, help);
+  choice_option(app, name, std::move(names), initial, [&out, table](size_t i) { out = table[i].second; }, help);
 }
 
 /// A length of time in seconds, more than 0, written as 0.5, 90s, 10m or 2h. A positive `out` is shown as the default.
 void seconds_option(CLI::App& app, const std::string& name, double& out, const std::string& help);
+
+/// `--seed`, a whole number that is not negative. `out` is shown as the default.
+void seed_option(CLI::App& app, uint64_t& out, const std::string& help);
 
 }  // namespace tensmith::cli

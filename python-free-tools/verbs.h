@@ -30,5 +30,6 @@ void add_show(CLI::App& app);
 void add_db(CLI::App& app);
 void add_targets(CLI::App& app);
 void add_landscape(CLI::App& app);
+void add_race(CLI::App& app);
 
 }  // namespace tensmith::cli

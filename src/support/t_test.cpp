@@ -34,8 +34,7 @@ TTestResult pooled_t_test(const SampleSummary& a, const SampleSummary& b) {
   check(a);
   check(b);
   const double degrees = a.count + b.count - 2.0;
-  const double variance =
-      ((a.count - 1.0) * a.stddev * a.stddev + (b.count - 1.0) * b.stddev * b.stddev) / degrees;
+  const double variance = ((a.count - 1.0) * a.stddev * a.stddev + (b.count - 1.0) * b.stddev * b.stddev) / degrees;
   return judge(a.mean - b.mean, variance * (1.0 / a.count + 1.0 / b.count), degrees);
 }
 
@@ -46,8 +45,9 @@ TTestResult welch_t_test(const SampleSummary& a, const SampleSummary& b) {
   const double error_b = b.stddev * b.stddev / b.count;
   const double sum = error_a + error_b;
   // Welch and Satterthwaite's approximation; without spread it does not matter.
-  const double degrees = sum > 0.0 ? sum * sum / (error_a * error_a / (a.count - 1.0) + error_b * error_b / (b.count - 1.0))
-                                   : a.count + b.count - 2.0;
+  const double degrees = sum > 0.0
+                             ? sum * sum / (error_a * error_a / (a.count - 1.0) + error_b * error_b / (b.count - 1.0))
+                             : a.count + b.count - 2.0;
   return judge(a.mean - b.mean, sum, degrees);
 }
 

@@ -62,7 +62,7 @@ TEST(CliErrors, UsageErrorsAreOneLineAndExitCode2) {
     expect_usage_error({"show", "resnet18.C6", fmt::format("--as={}", value)},
                        "--as: " + unknown + "schedule, ir, features, asm, ll, c, space)");
     expect_usage_error({"db", "export", "t.db", fmt::format("--format={}", value)},
-                       "--format: " + unknown + "jsonl, csv)");
+                       "--format: " + unknown + "jsonl, csv, kernel-tuner, t4)");
   }
   expect_usage_error({"db", "foo"}, "unknown command 'foo' (hint: there are stats, best, import, merge, export)");
   expect_usage_error({"tuen"}, "there are tune, compile, bench, show, db, targets");

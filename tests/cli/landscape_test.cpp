@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "cli/program.h"
 #include "tensmith/support/file.h"
 
@@ -35,6 +37,55 @@ TEST(LandscapeVerb, ErrorsNameFileAndEntry) {
   const CapturedRun run = run_tensmith({"landscape", path});
   EXPECT_EQ(run.status.code, 2);
   EXPECT_EQ(run.err, "tensmith: error: " + path + ": entry '9': parameter 'x' does not list 9\n");
+}
+
+TEST(LandscapeVerb, ReportAndTables) {
+  const TempDir directory;
+  const std::string path = (directory.path() / "path.json").string(), out = (directory.path() / "out").string();
+  write_file(path, kSpace);
+  ASSERT_EQ(run_tensmith({"landscape", path, "-o", out, "--runs=3", "--json"}).status.code, 0);
+  const std::string html = read_file(std::filesystem::path(out) / "landscape.html");
+  EXPECT_NE(html.find("first-ils"), std::string::npos);
+  EXPECT_NE(html.find("class=\"flow\""), std::string::npos);
+  EXPECT_NE(read_file(std::filesystem::path(out) / "centrality.csv").find("\npath,0.15,"), std::string::npos);
+  EXPECT_NE(read_file(std::filesystem::path(out) / "minima.csv").find("\npath,x=1,1,"), std::string::npos);
+  ASSERT_EQ(run_tensmith({"landscape", path, "-o", out, "--runs=0"}).status.code, 0);
+  EXPECT_EQ(read_file(std::filesystem::path(out) / "landscape.html").find("first-ils"), std::string::npos);
+  const CapturedRun nothing = run_tensmith({"landscape"});
+  EXPECT_EQ(nothing.status.code, 2);
+  EXPECT_EQ(nothing.err,
+            "tensmith: error: no space is named (hint: name files of recorded spaces, or a database with --db)\n");
+}
+
+// What was tuned here is a space for this program and for those of others.
+TEST(LandscapeVerb, SpacesOfADatabase) {
+  const TempDir directory;
+  const std::string db = (directory.path() / "t.db").string(), file = (directory.path() / "space.json").string();
+  for (const char* workload : {"matmul:m=8,n=16,k=8", "matmul:m=8,n=8,k=8"}) {
+    ASSERT_EQ(
+        run_tensmith({"tune", workload, "--strategy=random", "--trials=6", "--threads=1", "--db=" + db}).status.code,
+        0);
+  }
+  const nlohmann::json both = json_of(run_tensmith({"landscape", "--db=" + db, "--json"}));
+  ASSERT_EQ(both["results"].size(), 2u);
+  EXPECT_GE(both["results"][0]["valid"], 1);
+  const CapturedRun two = run_tensmith({"db", "export", db, "--format=t4", "-o", file});
+  EXPECT_EQ(two.status.code, 2);
+  EXPECT_NE(two.err.find("a file of this format holds one space, and 2 are there (hint: choose by --workload and "
+                         "--threads: matmul:"),
+            std::string::npos)
+      << two.err;
+  for (const char* format : {"--format=kernel-tuner", "--format=t4"}) {
+    const CapturedRun one =
+        run_tensmith({"db", "export", db, format, "--workload=matmul:m=8,n=8,k=8", "--threads=1", "-o", file});
+    ASSERT_EQ(one.status.code, 0) << one.err;
+    const nlohmann::json back = json_of(run_tensmith({"landscape", file, "--json"}));
+    EXPECT_EQ(back["valid"], both["results"][1]["valid"]);
+    EXPECT_EQ(back["optimum"], both["results"][1]["optimum"]);
+  }
+  const CapturedRun none = run_tensmith({"db", "export", db, "--format=t4", "--workload=matmul:m=9,n=9,k=9"});
+  EXPECT_EQ(none.status.code, 2);
+  EXPECT_NE(none.err.find(": no trial of what was asked for (hint: it has matmul:"), std::string::npos) << none.err;
 }
 
 }  // namespace

@@ -10,9 +10,9 @@ struct SampleSummary {
 };
 
 struct TTestResult {
-  double t = 0.0;                   ///< positive when the first sample's mean is larger; may be infinite
+  double t = 0.0;  ///< positive when the first sample's mean is larger; may be infinite
   double degrees_of_freedom = 0.0;
-  double p = 1.0;                   ///< two-sided
+  double p = 1.0;  ///< two-sided
 };
 
 /// Whether two independent samples have the same mean. Samples without any spread differ for certain (p = 0), or not at

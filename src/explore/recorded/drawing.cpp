@@ -27,6 +27,7 @@ td.mark{background:var(--mark);font-weight:600}
 svg{font:12px system-ui,sans-serif}svg text{fill:var(--fg)}svg .title{font-size:14px;font-weight:600}svg .dim{fill:var(--dim)}
 svg .grid{stroke:var(--grid);stroke-width:1}svg .axis{stroke:var(--fg);stroke-width:1}
 svg .line{fill:none;stroke-width:2;stroke-linejoin:round}svg .band{stroke:none;opacity:.13}svg .heat{fill:var(--heat)}
+svg .flow{fill:none;stroke:var(--c0);stroke-width:.6;opacity:.3}svg .dot{fill:var(--dim)}svg .spot{fill-opacity:.7}
 svg .on{fill:var(--on-heat)}svg .median{stroke:var(--fg);stroke-width:2.5}
 svg .series{transition:opacity .1s}svg:hover .series{opacity:.3}svg:hover .series:hover{opacity:1}
 .s0{stroke:var(--c0);fill:var(--c0)}.s1{stroke:var(--c1);fill:var(--c1)}.s2{stroke:var(--c2);fill:var(--c2)}
@@ -189,7 +190,8 @@ std::string line_chart(const LineChart& chart) {
             text(x, frame.bottom() + 18, chart.percent_x ? number(100 * tick) + " %" : number(tick),
                  "text-anchor=\"middle\"");
   }
-  body += text(frame.left + frame.width / 2, frame.bottom() + 38, chart.x_label, "text-anchor=\"middle\" class=\"dim\"");
+  body +=
+      text(frame.left + frame.width / 2, frame.bottom() + 38, chart.x_label, "text-anchor=\"middle\" class=\"dim\"");
   double legend_y = frame.top + 8;
   size_t longest = 0;
   for (const Series& series : chart.series) {
@@ -266,11 +268,52 @@ std::string heat_map(const HeatMap& map) {
                share > 0.55 ? "text-anchor=\"middle\" class=\"on\"" : "text-anchor=\"middle\""));
     }
   }
-  body += text(left + side / 2, top + side + 20, map.column_label + " (column)", "text-anchor=\"middle\" class=\"dim\"");
+  body +=
+      text(left + side / 2, top + side + 20, map.column_label + " (column)", "text-anchor=\"middle\" class=\"dim\"");
   body += text(0, 0, map.row_label + " (row)",
                fmt::format("text-anchor=\"middle\" class=\"dim\" transform=\"translate(14,{:.1f}) rotate(-90)\"",
                            top + side / 2));
   return picture(left + side + label * 0.65, top + side + 32, map.title, body);
+}
+
+std::string node_graph(const NodeGraph& graph) {
+  if (graph.nodes.empty()) return "";
+  double low = graph.nodes.front().y, high = low;
+  for (const auto& node : graph.nodes) {
+    low = std::min(low, node.y);
+    high = std::max(high, node.y);
+  }
+  const std::vector<double> ticks = round_ticks(low, high);
+  Frame frame;
+  frame.width = 1000;
+  frame.height = 560;
+  frame.y_low = ticks.front();
+  frame.y_high = ticks.back();
+  std::string body = frame.y_axis(ticks, graph.y_label);
+  std::string lines, plain, marked;
+  for (const auto& [from, to] : graph.edges) {
+    const auto& a = graph.nodes[static_cast<size_t>(from)];
+    const auto& b = graph.nodes[static_cast<size_t>(to)];
+    lines += fmt::format("M{:.0f} {:.0f}L{:.0f} {:.0f}", frame.x(a.x), frame.y(a.y), frame.x(b.x), frame.y(b.y));
+  }
+  for (const auto& node : graph.nodes) {
+    const double x = frame.x(node.x), y = frame.y(node.y);
+    if (node.kind == NodeGraph::Kind::kPlain) {
+      plain += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"1.6\"/>", x, y);
+      continue;
+    }
+    const double r = 3.0 + 8.0 * std::sqrt(node.weight);
+    const std::string title = fmt::format("<title>{}</title>", escape(node.label));
+    marked += node.kind == NodeGraph::Kind::kGood
+                  ? fmt::format(
+                        "<rect class=\"s2 spot\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" "
+                        "height=\"{:.1f}\">{}</rect>",
+                        x - r, y - r, 2 * r, 2 * r, title)
+                  : fmt::format("<circle class=\"s1 spot\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\">{}</circle>", x, y,
+                                r, title);
+  }
+  body += fmt::format("<path class=\"flow\" d=\"{}\"/><g class=\"dot\">{}</g>{}", lines, plain, marked);
+  return picture(frame.right() + 24, frame.bottom() + 24, graph.title, body);
 }
 
 std::string table(const Table& table) {

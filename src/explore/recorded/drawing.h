@@ -3,11 +3,12 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-/// Pictures and pages of reports: SVG inside HTML that needs no other file, with colours that follow the reader's choice
-/// of light or dark and can be told apart by the colour-blind; lines differ by dashes and marks besides. Texts may hold
-/// any character.
+/// Pictures and pages of reports: SVG inside HTML that needs no other file, with colours that follow the reader's
+/// choice of light or dark and can be told apart by the colour-blind; lines differ by dashes and marks besides. Texts
+/// may hold any character.
 
 namespace tensmith::drawing {
 
@@ -66,6 +67,23 @@ struct HeatMap {
   std::vector<int> values;         ///< row by row; the diagonal stays empty
 };
 std::string heat_map(const HeatMap& map);
+
+/// Points and lines between them, over a vertical axis; some points stand out.
+struct NodeGraph {
+  enum class Kind : uint8_t { kPlain, kGood, kOther };
+  struct Node {
+    double x = 0.0;  ///< 0 to 1
+    double y = 0.0;
+    Kind kind = Kind::kPlain;
+    double weight = 0.0;  ///< 0 to 1: its size; of plain ones it does not matter
+    std::string label;    ///< of those that stand out
+  };
+  std::string title;
+  std::string y_label;
+  std::vector<Node> nodes;
+  std::vector<std::pair<int, int>> edges;
+};
+std::string node_graph(const NodeGraph& graph);
 
 /// A table with a header row; the first column is left-aligned. `marked` cells (row, column) stand out.
 struct Table {

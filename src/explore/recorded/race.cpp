@@ -95,6 +95,7 @@ class Race {
   void plan(size_t s, const Contender& contender) {
     Course all{.space = s, .contender = &contender};
     for (const int64_t budget : options_.budgets) {
+      if (contender.largest_budget > 0 && budget > contender.largest_budget) break;
       const size_t index = result_.cells.size();
       const int64_t limit = options_.limit ? options_.limit(spaces_[s], contender, budget) : budget;
       RaceCell& cell = result_.cells.emplace_back(new_cell(s, contender, budget, limit));
@@ -136,9 +137,9 @@ class Race {
                   .seed = options_.seed};
     uint64_t id = hash_combine(kResultsVersion, fingerprints_[s]);
     for (const std::string& text : {cell.space, cell.algorithm, cell.settings}) id = hash_combine(id, hash_bytes(text));
-    for (const uint64_t part : {static_cast<uint64_t>(cell.convention), static_cast<uint64_t>(cell.objective),
-                                static_cast<uint64_t>(budget), static_cast<uint64_t>(limit), cell.seed,
-                                static_cast<uint64_t>(options_.runs)}) {
+    for (const uint64_t part :
+         {static_cast<uint64_t>(cell.convention), static_cast<uint64_t>(cell.objective), static_cast<uint64_t>(budget),
+          static_cast<uint64_t>(limit), cell.seed, static_cast<uint64_t>(options_.runs)}) {
       id = hash_combine(id, part);
     }
     if (cell.history) {
@@ -183,8 +184,8 @@ class Race {
   }
 
   void run_item(size_t item, const std::function<bool()>& stop) {
-    Course& course = *std::prev(std::upper_bound(
-        courses_.begin(), courses_.end(), item, [](size_t i, const Course& c) { return i < c.first_item; }));
+    Course& course = *std::prev(std::upper_bound(courses_.begin(), courses_.end(), item,
+                                                 [](size_t i, const Course& c) { return i < c.first_item; }));
     const int number = static_cast<int>(item - course.first_item);
     const RecordedSpace& space = spaces_[course.space];
     const uint64_t seed = seed_of(course, number);
@@ -232,8 +233,7 @@ class Race {
 
   void tell() {
     if (!hooks_.progress) return;
-    hooks_.progress(
-        {result_.cells.size(), cells_done_, work_ > 0.0 ? work_done_ / work_ : 1.0, watch_.seconds()});
+    hooks_.progress({result_.cells.size(), cells_done_, work_ > 0.0 ? work_done_ / work_ : 1.0, watch_.seconds()});
   }
 
   bool stopped() {
@@ -280,7 +280,8 @@ void check_budgets(std::span<const RecordedSpace> spaces, const RaceOptions& opt
   for (const int64_t budget : options.budgets) {
     if (budget < 1) throw UserError(fmt::format("a budget of {} evaluations finds nothing", budget), "give at least 1");
     if (budget <= before) {
-      throw UserError(fmt::format("budget {} stands behind {}", budget, before), "give them in ascending order, each once");
+      throw UserError(fmt::format("budget {} stands behind {}", budget, before),
+                      "give them in ascending order, each once");
     }
     if (static_cast<uint64_t>(budget) > largest) {
       throw UserError(fmt::format("budget {} is larger than every space", budget),
@@ -298,8 +299,9 @@ void check(std::span<const RecordedSpace> spaces, std::span<const Contender> con
   check_unique(contenders, [](const Contender& contender) { return contender.name; }, "algorithm");
   for (const RecordedSpace& space : spaces) {
     if (space.valid_count() == 0) {
-      throw UserError(fmt::format("{}: no config of the space is valid, so there is nothing to find", space.info().name),
-                      "record at least one config that runs");
+      throw UserError(
+          fmt::format("{}: no config of the space is valid, so there is nothing to find", space.info().name),
+          "record at least one config that runs");
     }
     if (options.objective == Objective::kDraw && !space.has_runs()) {
       throw UserError(

@@ -121,8 +121,7 @@ std::string results_csv(std::span<const RaceCell> cells) {
 std::string runs_csv(std::span<const RaceCell> cells) {
   std::string out = "space,algorithm,budget,run,fraction,found,evaluations\n";
   for (const RaceCell& cell : cells) {
-    const std::string head =
-        fmt::format("{},{},{}", csv_field(cell.space), csv_field(cell.algorithm), cell.budget);
+    const std::string head = fmt::format("{},{},{}", csv_field(cell.space), csv_field(cell.algorithm), cell.budget);
     for (size_t i = 0; i < cell.runs.size(); ++i) {
       const RaceRun& run = cell.runs[i];
       out += fmt::format("{},{},{},{},{}\n", head, i, run.fraction, run.found ? 1 : 0, run.evaluations);
@@ -152,9 +151,8 @@ std::string ranking_csv(std::span<const WinMatrix> matrices, int64_t split, bool
   for (const WinMatrix& matrix : matrices) {
     int rank = 0;
     for (const Standing& s : standings(matrix)) {
-      out += fmt::format("{},{},{},{},{},{},{},{},{}\n", split, to_string(matrix.range),
-                         csv_field(kernel_name(matrix)), ++rank, csv_field(s.algorithm), s.wins, s.losses, s.net(),
-                         s.comparisons);
+      out += fmt::format("{},{},{},{},{},{},{},{},{}\n", split, to_string(matrix.range), csv_field(kernel_name(matrix)),
+                         ++rank, csv_field(s.algorithm), s.wins, s.losses, s.net(), s.comparisons);
     }
   }
   return out;

@@ -83,7 +83,7 @@ std::string competition(std::span<const RaceCell> cells, const RaceReportOptions
   std::string out = fmt::format(
       "<h2>Competition</h2>\n<p class=\"note\">How often the column's algorithm beats the row's one: on a space, for a "
       "budget, its mean is higher and {} gives p &lt; {} (two-sided). Summed over spaces and budgets.</p>\n",
-      !test.pooled         ? std::string("Welch's t-test")
+      !test.pooled        ? std::string("Welch's t-test")
       : test.pooled_count ? fmt::format("Student's t-test with a sample size of {}", *test.pooled_count)
                           : std::string("Student's t-test"),
       test.alpha);
@@ -94,13 +94,13 @@ std::string competition(std::span<const RaceCell> cells, const RaceReportOptions
     const bool several = std::any_of(matrices.begin(), matrices.end(), [](const auto& m) { return m.kernel.empty(); });
     for (const WinMatrix& matrix : matrices) {
       const bool low = matrix.range == BudgetRange::kLow;
-      const std::string range = fmt::format("{} range, budgets {} {}", to_string(matrix.range),
-                                            low ? "up to" : "above", split);
+      const std::string range =
+          fmt::format("{} range, budgets {} {}", to_string(matrix.range), low ? "up to" : "above", split);
       const bool all = matrix.kernel.empty() && several;
       const std::string title = fmt::format("{}: {}", all ? "All kernels" : kernel_text(matrix.kernel), range);
-      out += fmt::format("<details{}><summary>{}</summary>\n<div class=\"pair\">{}{}</div></details>\n",
-                         all || !several ? " open" : "", drawing::escape(title), heat_map(matrix, title),
-                         ranking(matrix));
+      out +=
+          fmt::format("<details{}><summary>{}</summary>\n<div class=\"pair\">{}{}</div></details>\n",
+                      all || !several ? " open" : "", drawing::escape(title), heat_map(matrix, title), ranking(matrix));
     }
   }
   return out;
@@ -117,13 +117,14 @@ std::string facts(std::span<const RaceCell> cells) {
   }
   return drawing::table(
       {.header = {"race", ""},
-       .rows = {{"spaces", fmt::format("{}", distinct(cells, [](const RaceCell& c) { return c.space; }).size())},
-                {"algorithms", fmt::format("{}", distinct(cells, [](const RaceCell& c) { return c.algorithm; }).size())},
-                {"budgets (evaluations)", fmt::format("{}", fmt::join(budgets, ", "))},
-                {"runs of each", fewest == most ? fmt::format("{}", most) : fmt::format("{} to {}", fewest, most)},
-                {"convention", std::string(to_string(first.convention))},
-                {"objective", std::string(to_string(first.objective))},
-                {"seed", fmt::format("{}", first.seed)}}});
+       .rows = {
+           {"spaces", fmt::format("{}", distinct(cells, [](const RaceCell& c) { return c.space; }).size())},
+           {"algorithms", fmt::format("{}", distinct(cells, [](const RaceCell& c) { return c.algorithm; }).size())},
+           {"budgets (evaluations)", fmt::format("{}", fmt::join(budgets, ", "))},
+           {"runs of each", fewest == most ? fmt::format("{}", most) : fmt::format("{} to {}", fewest, most)},
+           {"convention", std::string(to_string(first.convention))},
+           {"objective", std::string(to_string(first.objective))},
+           {"seed", fmt::format("{}", first.seed)}}});
 }
 
 }  // namespace
@@ -169,7 +170,8 @@ std::string race_report(std::span<const RaceCell> cells, const RaceReportOptions
   const auto kernels = distinct(cells, [](const RaceCell& cell) { return cell.kernel; });
   std::string body = facts(cells);
   body +=
-      "<h2>Mean fraction of the optimum</h2>\n<p class=\"note\">Best value of the space divided by the best value found; 1 "
+      "<h2>Mean fraction of the optimum</h2>\n<p class=\"note\">Best value of the space divided by the best value "
+      "found; 1 "
       "is perfect, a run without a valid point counts 0. Spaces weigh alike; ± is the standard error that comes from "
       "the number of runs. The best of each budget is marked.</p>\n";
   body += means(tabulate(cells));
@@ -189,7 +191,8 @@ std::string race_report(std::span<const RaceCell> cells, const RaceReportOptions
     std::vector<std::pair<std::string, std::string>> spaces;
     for (const RaceCell& cell : cells) {
       const std::pair item(cell.space, cell.device);
-      if (cell.kernel == kernel && std::find(spaces.begin(), spaces.end(), item) == spaces.end()) spaces.push_back(item);
+      if (cell.kernel == kernel && std::find(spaces.begin(), spaces.end(), item) == spaces.end())
+        spaces.push_back(item);
     }
     for (const auto& [space, device] : spaces) {
       body += curves(tabulate(cells, {}, space), device.empty() ? space : fmt::format("{} ({})", space, device));

@@ -154,7 +154,8 @@ std::string print_t4(const RecordedSpace& space) {
       result["measurements"].push_back({{"name", info.objective}, {"value", space.value(index)}, {"unit", "ms"}});
     } else {
       const std::string_view reason = space.failure(index);
-      const bool known = reason == "timeout" || reason == "compile" || reason == "correctness";
+      const bool known =
+          reason == "timeout" || reason == "compile" || reason == "correctness" || reason == "constraints";
       result["invalidity"] = known ? reason : reason == "CompilationFailedConfig" ? "compile" : "runtime";
     }
     out += fmt::format("{}\n{}", first ? "" : ",", result.dump());

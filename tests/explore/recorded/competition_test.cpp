@@ -13,11 +13,11 @@ CompetitionEntry entry(std::string space, std::string kernel, std::string algori
 }
 
 TEST(Competition, WinsAreCountedByKernelAndRange) {
-  const std::vector<CompetitionEntry> entries = {
-      entry("s1", "k", "a", 100, 0.60), entry("s1", "k", "b", 100, 0.639), entry("s1", "k", "c", 100, 0.64),
-      entry("s1", "k", "a", 400, 0.90), entry("s1", "k", "b", 400, 0.80),  entry("s1", "k", "c", 400, 0.70),
-      entry("s2", "k", "a", 100, 0.60), entry("s2", "k", "b", 100, 0.70),  entry("t1", "l", "a", 200, 0.9),
-      entry("t1", "l", "b", 200, 0.5)};
+  const std::vector<CompetitionEntry> entries = {entry("s1", "k", "a", 100, 0.60), entry("s1", "k", "b", 100, 0.639),
+                                                 entry("s1", "k", "c", 100, 0.64), entry("s1", "k", "a", 400, 0.90),
+                                                 entry("s1", "k", "b", 400, 0.80), entry("s1", "k", "c", 400, 0.70),
+                                                 entry("s2", "k", "a", 100, 0.60), entry("s2", "k", "b", 100, 0.70),
+                                                 entry("t1", "l", "a", 200, 0.9),  entry("t1", "l", "b", 200, 0.5)};
   const std::vector<WinMatrix> matrices = compete(entries);
   ASSERT_EQ(matrices.size(), 6u);  // k, l, all; low, medium
   EXPECT_EQ(matrices[0].kernel, "k");

@@ -75,9 +75,10 @@ TEST(RaceState, AFileThatCannotBeWritten) {
     RaceState state(directory.path() / "none" / "state.jsonl");
     FAIL() << "no error";
   } catch (const WorkError& e) {
-    EXPECT_EQ(std::string(e.what()), (directory.path() / "none" / "state.jsonl").string() +
-                                         ": cannot be written: No such file or directory (hint: name a directory that you "
-                                         "may write to)");
+    EXPECT_EQ(std::string(e.what()),
+              (directory.path() / "none" / "state.jsonl").string() +
+                  ": cannot be written: No such file or directory (hint: name a directory that you "
+                  "may write to)");
   }
 }
 

@@ -9,7 +9,8 @@ namespace {
 
 RaceCell cell(std::string space, std::string kernel, std::string algorithm, int64_t budget,
               const std::vector<double>& fractions) {
-  RaceCell out{.space = std::move(space), .kernel = std::move(kernel), .algorithm = std::move(algorithm), .budget = budget};
+  RaceCell out{
+      .space = std::move(space), .kernel = std::move(kernel), .algorithm = std::move(algorithm), .budget = budget};
   for (const double fraction : fractions) out.runs.push_back({fraction, budget, fraction == 1.0});
   return out;
 }
@@ -41,8 +42,8 @@ bool well_formed(const std::string& html) {
 }
 
 const std::vector<RaceCell> kCells = {
-    cell("s1", "k", "a", 25, {0.5, 0.7}),  cell("s1", "k", "b", 25, {0.4, 0.4}), cell("s2", "l", "a", 25, {0.2, 0.2}),
-    cell("s2", "l", "b", 25, {0.9, 1.0}),  cell("s1", "k", "a", 400, {0.9, 0.9}), cell("s1", "k", "b", 400, {1.0, 1.0}),
+    cell("s1", "k", "a", 25, {0.5, 0.7}), cell("s1", "k", "b", 25, {0.4, 0.4}),  cell("s2", "l", "a", 25, {0.2, 0.2}),
+    cell("s2", "l", "b", 25, {0.9, 1.0}), cell("s1", "k", "a", 400, {0.9, 0.9}), cell("s1", "k", "b", 400, {1.0, 1.0}),
 };
 
 TEST(RaceReport, MeansOverSpacesWeighAlike) {

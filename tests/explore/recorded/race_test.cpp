@@ -20,8 +20,7 @@ using testing::row_space;
 TEST(Race, ResultsOfAnOrderThatIsKnown) {
   const std::vector<RecordedSpace> spaces = {row_space("a", "k", {0, -1, 4, 0, 2, 1, 8}), row_space("b", "k", {5, 5})};
   const std::vector<Contender> contenders = {grid_contender()};
-  const RaceResult result =
-      run_race(spaces, contenders, {.budgets = {1, 2, 4, 5, 7}, .runs = 2, .threads = 1});
+  const RaceResult result = run_race(spaces, contenders, {.budgets = {1, 2, 4, 5, 7}, .runs = 2, .threads = 1});
   ASSERT_EQ(result.cells.size(), 10u);
   const double fractions[] = {0, 0, 0.25, 0.5, 1};
   const int64_t evaluations[] = {1, 2, 4, 5, 6};
@@ -65,7 +64,16 @@ TEST(Race, TheLimitIsWhereARunIsJudged) {
   }
 }
 
-/// A search that begins with the result of its seed and budget.
+TEST(Race, AContenderMayHaveALargestBudget) {
+  const std::vector<RecordedSpace> spaces = {row_space("a", "k", {8, 4, 2, 1})};
+  std::vector<Contender> contenders = {grid_contender("short"), grid_contender("long")};
+  contenders[0].largest_budget = 2;
+  const RaceResult result = run_race(spaces, contenders, {.budgets = {1, 2, 3}, .runs = 1});
+  ASSERT_EQ(result.cells.size(), 5u);
+  EXPECT_EQ(result.cells[1].budget, 2);
+  EXPECT_EQ(result.cells[2].algorithm, "long");
+}
+
 std::vector<double> fractions_of(const RaceResult& result) {
   std::vector<double> out;
   for (const RaceCell& cell : result.cells) {
@@ -260,13 +268,14 @@ TEST(Race, Errors) {
   const RaceOptions options{.budgets = {2}, .runs = 2};
   EXPECT_EQ(error_of({}, contenders, options), "a race needs a space (hint: name a file of a recorded space)");
   EXPECT_EQ(error_of(spaces, {}, options), "a race needs an algorithm");
-  EXPECT_EQ(error_of({spaces[0], spaces[0]}, contenders, options),
-            "space 'a' is there twice (hint: name each once)");
+  EXPECT_EQ(error_of({spaces[0], spaces[0]}, contenders, options), "space 'a' is there twice (hint: name each once)");
   EXPECT_EQ(error_of(spaces, {contenders[0], contenders[0]}, options),
             "algorithm 'grid' is there twice (hint: name each once)");
   EXPECT_EQ(error_of({row_space("empty", "k", {0, -1})}, contenders, options),
-            "empty: no config of the space is valid, so there is nothing to find (hint: record at least one config that runs)");
-  EXPECT_EQ(error_of(spaces, contenders, {.budgets = {}}), "a race needs a budget (hint: say how many evaluations a run has)");
+            "empty: no config of the space is valid, so there is nothing to find (hint: record at least one config "
+            "that runs)");
+  EXPECT_EQ(error_of(spaces, contenders, {.budgets = {}}),
+            "a race needs a budget (hint: say how many evaluations a run has)");
   EXPECT_EQ(error_of(spaces, contenders, {.budgets = {0, 1}}),
             "a budget of 0 evaluations finds nothing (hint: give at least 1)");
   EXPECT_EQ(error_of(spaces, contenders, {.budgets = {2, 2}}),
@@ -275,12 +284,14 @@ TEST(Race, Errors) {
             "budget 5 is larger than every space (hint: the largest has 4 points)");
   EXPECT_EQ(error_of(spaces, contenders, {.budgets = {2}, .runs = 0}), "0 runs tell nothing (hint: give at least 1)");
   EXPECT_EQ(error_of(spaces, contenders, {.budgets = {2}, .objective = Objective::kDraw}),
-            "a: only mean values are recorded, so there is nothing to draw from (hint: race for the mean, or give a file with "
+            "a: only mean values are recorded, so there is nothing to draw from (hint: race for the mean, or give a "
+            "file with "
             "the single runs)");
   Contender racing = grid_contender("racing");
   racing.needs_draws = true;
   EXPECT_EQ(error_of(spaces, {racing}, options),
-            "racing measures configs again, and a mean is always the same (hint: race for draws from the single runs, or leave "
+            "racing measures configs again, and a mean is always the same (hint: race for draws from the single runs, "
+            "or leave "
             "it out)");
   EXPECT_EQ(error_of({row_space("a", "k", {1, 2}, true)}, {racing}, {.budgets = {2}, .objective = Objective::kDraw}),
             "no error");

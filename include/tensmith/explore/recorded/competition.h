@@ -9,9 +9,9 @@
 #include "tensmith/explore/recorded/race.h"
 #include "tensmith/support/t_test.h"
 
-/// Who wins a race: section V of "Benchmarking optimization algorithms for auto-tuning GPU kernels" (Schoonhoven et al.,
-/// 2022). On a space, for a budget, an algorithm wins over another when the mean of its runs is higher and a two-sided
-/// two-sample t-test says that this is no chance.
+/// Who wins a race: section V of "Benchmarking optimization algorithms for auto-tuning GPU kernels" (Schoonhoven et
+/// al., 2022). On a space, for a budget, an algorithm wins over another when the mean of its runs is higher and a
+/// two-sided two-sample t-test says that this is no chance.
 
 namespace tensmith {
 

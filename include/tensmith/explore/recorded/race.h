@@ -36,6 +36,8 @@ struct Contender {
   bool uses_history = false;
   /// Of single runs, not of means (it measures configs again).
   bool needs_draws = false;
+  /// The largest budget that it is run for; 0: any. It has no cells for larger ones.
+  int64_t largest_budget = 0;
   /// Makes the search of one run; called from several threads.
   std::function<std::unique_ptr<SearchStrategy>(const RaceTask&)> make;
   /// Its hyper-parameters for a budget, for the results; null: none.
@@ -47,7 +49,8 @@ struct RaceOptions {
   int runs = 50;
   Convention convention = Convention::kCartesian;
   Objective objective = Objective::kMean;
-  bool history = false;  ///< whether contenders that can use it get the recorded points of the other spaces of the kernel
+  bool history =
+      false;  ///< whether contenders that can use it get the recorded points of the other spaces of the kernel
   uint64_t seed = 1;
   int threads = 1;
   /// Evaluations after which a run for a budget ends, where that is not the budget itself. Results belong to it.
@@ -106,7 +109,8 @@ struct RaceHooks {
 };
 
 struct RaceResult {
-  std::vector<RaceCell> cells;  ///< by space, contender and budget in their given order; fewer when it was stopped
+  /// By space, contender and budget in their given order; when it was stopped, those that are finished.
+  std::vector<RaceCell> cells;
   bool stopped = false;
   double seconds = 0.0;
 };

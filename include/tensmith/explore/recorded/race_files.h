@@ -13,9 +13,9 @@
 
 namespace tensmith {
 
-/// The cells that are finished, so that a race that was ended in between goes on where it was: a file of JSON lines that
-/// is only ever appended to. Cells of other races (another seed, other settings, a space whose measurements changed)
-/// stay in it and do no harm.
+/// The cells that are finished, so that a race that was ended in between goes on where it was: a file of JSON lines
+/// that is only ever appended to. Cells of other races (another seed, other settings, a space whose measurements
+/// changed) stay in it and do no harm.
 class RaceState {
  public:
   /// Reads the file when it is there; lines that are damaged are passed over. Throws WorkError when it cannot be read,

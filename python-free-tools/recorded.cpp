@@ -1,0 +1,75 @@
+#include "recorded.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "tensmith/explore/database.h"
+#include "tensmith/explore/recorded/record_space.h"
+#include "tensmith/ops/workload.h"
+#include "tensmith/support/error.h"
+
+namespace tensmith::cli {
+namespace {
+
+/// As records name it; a text that is none, as it is.
+std::string canonical(const std::string& workload) {
+  try {
+    return to_string(parse_workload(workload));
+  } catch (const UserError&) {
+    return workload;
+  }
+}
+
+bool has_trial(const std::vector<Record>& records) {
+  return std::any_of(records.begin(), records.end(), [](const Record& record) {
+    return record.kind == RecordKind::kTrial && record.status != TrialStatus::kWorkerLost;
+  });
+}
+
+}  // namespace
+
+std::vector<RecordedSpace> load_spaces(const std::vector<std::string>& paths) {
+  std::vector<RecordedSpace> spaces;
+  for (const std::string& path : paths) spaces.push_back(load_space(path));
+  return spaces;
+}
+
+void RecordFilter::add_to(CLI::App& app, const std::string& threads) {
+  app.add_option("--workload", workload, "the workload whose trials are meant (default: all)");
+  app.add_option(threads, operator_threads, "the operator's threads in these trials (default: any)")
+      ->check(CLI::Range(1, 1024));
+}
+
+std::vector<RecordedSpace> spaces_of_database(const std::string& path, const RecordFilter& filter, SpaceFormat format) {
+  const Database database(path);
+  const std::string workload = filter.workload.empty() ? "" : canonical(filter.workload);
+  std::vector<RecordedSpace> spaces;
+  std::string all;
+  for (const RecordKey& key : database.keys()) {
+    all += fmt::format("{}{}", all.empty() ? "" : "; ", to_string(key));
+    if (!workload.empty() && key.workload != workload) continue;
+    if (filter.operator_threads > 0 && key.threads != filter.operator_threads) continue;
+    const std::vector<Record> records = database.records(key);
+    if (has_trial(records)) spaces.push_back(space_of_records(records, format));
+  }
+  if (spaces.empty()) {
+    throw UserError(fmt::format("{}: no trial of what was asked for", path),
+                    all.empty() ? "it holds no record" : "it has " + all);
+  }
+  return spaces;
+}
+
+std::vector<int64_t> paper_budgets(std::span<const RecordedSpace> spaces) {
+  uint64_t largest = 0;
+  for (const RecordedSpace& space : spaces) largest = std::max(largest, space.size());
+  std::vector<int64_t> budgets;
+  for (const int64_t budget : {25, 50, 100, 200, 400, 800, 1600}) {
+    if (static_cast<uint64_t>(budget) <= largest) budgets.push_back(budget);
+  }
+  if (budgets.empty()) budgets.push_back(static_cast<int64_t>(largest));
+  return budgets;
+}
+
+}  // namespace tensmith::cli

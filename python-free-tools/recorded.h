@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tensmith/explore/recorded/recorded_space.h"
+#include "tensmith/explore/recorded/space_files.h"
+
+namespace CLI {
+class App;
+}
+
+/// Recorded spaces as verbs take them: files of other tools, and keys of our databases.
+namespace tensmith::cli {
+
+std::vector<RecordedSpace> load_spaces(const std::vector<std::string>& paths);
+
+/// Which keys of a database are meant; all where nothing is said.
+struct RecordFilter {
+  std::string workload;
+  int operator_threads = 0;
+
+  /// `threads` is the name of the option for the operator's threads.
+  void add_to(CLI::App& app, const std::string& threads);
+};
+
+/// A space for each key that is meant and has a trial. Throws UserError, with the list of all keys, when none is.
+std::vector<RecordedSpace> spaces_of_database(const std::string& path, const RecordFilter& filter, SpaceFormat format);
+
+/// 25, 50, 100, ... 1600, as far as one of the spaces has so many points; at least one.
+std::vector<int64_t> paper_budgets(std::span<const RecordedSpace> spaces);
+
+}  // namespace tensmith::cli

@@ -1,0 +1,173 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/program.h"
+#include "tensmith/support/file.h"
+
+namespace tensmith {
+namespace {
+
+/// Eight points in two parameters; the time is smallest at x=2, y=1. Two of the points failed.
+std::string space_text(const std::string& kernel, double scale, bool runs = false) {
+  std::string text =
+      R"({"kernel_name": ")" + kernel +
+      R"(", "device_name": "d", "tune_params_keys": ["x", "y"], "tune_params": {"x": [0, 1, 2, 3], "y": [0, 1]},)"
+      R"( "cache": {)";
+  for (int x = 0; x < 4; ++x) {
+    for (int y = 0; y < 2; ++y) {
+      const double time = scale * (1 + (x - 2) * (x - 2) + 2 * (1 - y));
+      text += fmt::format("{}\"{},{}\": {{\"time\": {}{}}}", x + y > 0 ? ", " : "", x, y,
+                          x == 0 ? "\"CompilationFailedConfig\"" : fmt::format("{}", time),
+                          runs && x > 0 ? fmt::format(", \"times\": [{}, {}]", time * 0.9, time * 1.1) : "");
+    }
+  }
+  return text + "}}";
+}
+
+class RaceVerb : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    write_file(path("a.json"), space_text("k", 1));
+    write_file(path("b.json"), space_text("l", 3));
+  }
+  std::string path(const std::string& name) const { return (directory_.path() / name).string(); }
+  CapturedRun race(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"race", path("a.json"), path("b.json")});
+    return run_tensmith(arguments);
+  }
+  TempDir directory_;
+};
+
+const std::vector<std::string> kSmall = {"--algorithms=random,first-mls,best-ils", "--budgets=2,8", "--runs=5",
+                                         "--seed=7"};
+
+std::vector<std::string> with(std::vector<std::string> more) {
+  more.insert(more.begin(), kSmall.begin(), kSmall.end());
+  return more;
+}
+
+TEST_F(RaceVerb, Json) {
+  const nlohmann::json one = json_of(race(with({"--json", "--threads=1"})));
+  ASSERT_EQ(one["results"].size(), 12u);
+  const nlohmann::json& row = one["results"][1];
+  EXPECT_EQ(row["space"], "a");
+  EXPECT_EQ(row["kernel"], "k");
+  EXPECT_EQ(row["algorithm"], "random");
+  EXPECT_EQ(row["budget"], 8);
+  EXPECT_EQ(row["convention"], "cartesian");
+  EXPECT_EQ(row["runs"], 5);
+  EXPECT_EQ(row["mean_fraction"], 1.0);
+  EXPECT_EQ(row["std"], 0.0);
+  EXPECT_EQ(row["success_rate"], 1.0);
+  EXPECT_LE(row["mean_evaluations"].get<double>(), 8.0);
+  EXPECT_EQ(json_of(race(with({"--json", "--threads=4"})))["results"], one["results"]);
+  EXPECT_NE(json_of(race(with({"--json", "--convention=restricted"})))["results"], one["results"]);
+}
+
+TEST_F(RaceVerb, TableMarksTheBest) {
+  const CapturedRun run = race(with({}));
+  EXPECT_EQ(run.status.code, 0) << run.err;
+  EXPECT_NE(run.out.find("first-mls"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("1.0000*"), std::string::npos) << run.out;
+}
+
+TEST_F(RaceVerb, GoesOnFromItsState) {
+  const std::string out = path("out");
+  ASSERT_EQ(race(with({"-o", out})).status.code, 0);
+  const auto file = [&](const char* name) { return read_file(std::filesystem::path(out) / name); };
+  const std::string state = file("race.jsonl"), results = file("results.csv"), runs = file("runs.csv");
+  EXPECT_EQ(results.substr(0, 30), "space,kernel,device,algorithm,");
+  EXPECT_NE(file("report.html").find("<svg"), std::string::npos);
+  EXPECT_NE(file("competition.csv").find("200,low,all,"), std::string::npos);
+  EXPECT_NE(file("ranking.csv").find("200,low,k,1,"), std::string::npos);
+  // All is there already, and the same comes out.
+  ASSERT_EQ(race(with({"-o", out})).status.code, 0);
+  EXPECT_EQ(file("race.jsonl"), state);
+  EXPECT_EQ(file("runs.csv"), runs);
+  // A part of it is there, and the last line is torn.
+  write_file(std::filesystem::path(out) / "race.jsonl", state.substr(0, state.size() / 2));
+  ASSERT_EQ(race(with({"-o", out})).status.code, 0);
+  EXPECT_EQ(file("results.csv"), results);
+  EXPECT_EQ(file("runs.csv"), runs);
+  // Another seed has nothing to do with it.
+  ASSERT_EQ(race(with({"--seed=8", "-o", out})).status.code, 2);  // given twice
+  ASSERT_EQ(race({"--algorithms=random", "--budgets=2", "--runs=5", "--seed=8", "-o", out}).status.code, 0);
+  EXPECT_NE(file("runs.csv"), runs);
+  ASSERT_EQ(race(with({"-o", out})).status.code, 0);
+  EXPECT_EQ(file("runs.csv"), runs);
+}
+
+TEST_F(RaceVerb, InterruptedItSaysWhatIsKept) {
+  const CapturedRun run = run_script(
+      "$T race $D/a.json --algorithms=random --runs=1000000 --budgets=8 -o $D/out & pid=$!\n"
+      "while ! [ -e $D/out/race.jsonl ]; do sleep 0.05; done; sleep 0.3; kill -INT $pid; wait $pid",
+      directory_.path().string());
+  EXPECT_EQ(run.status.code, 130) << run.err;
+  EXPECT_NE(run.err.find("tensmith: interrupted; 0 of 1 cells are kept in " + path("out/race.jsonl") +
+                         ", the same command goes on from here\n"),
+            std::string::npos)
+      << run.err;
+}
+
+TEST_F(RaceVerb, Errors) {
+  const auto error = [](const CapturedRun& run) {
+    EXPECT_EQ(run.status.code, 2) << run.out;
+    EXPECT_EQ(run.out, "");
+    return run.err;
+  };
+  const std::string unknown = error(race({"--algorithms=random,first-msl"}));
+  EXPECT_EQ(unknown.rfind("tensmith: error: unknown algorithm 'first-msl' (hint: did you mean first-mls? There are "
+                          "random, first-mls, best-mls,",
+                          0),
+            0u)
+      << unknown;
+  EXPECT_EQ(error(race({"--algorithms=random,random"})),
+            "tensmith: error: algorithm 'random' is there twice (hint: name each once)\n");
+  EXPECT_EQ(error(race({"--budgets=0,4"})),
+            "tensmith: error: a budget of 0 evaluations finds nothing (hint: give at least 1)\n");
+  EXPECT_EQ(error(race({"--budgets=9"})),
+            "tensmith: error: budget 9 is larger than every space (hint: the largest has 8 points)\n");
+  EXPECT_EQ(error(race({path("a.json")})), "tensmith: error: space 'a' is there twice (hint: name each once)\n");
+  EXPECT_EQ(
+      error(race({"--algorithms=racing"})),
+      "tensmith: error: racing measures configs again, and a mean is always the same (hint: race for draws from the "
+      "single runs, or leave it out)\n");
+  EXPECT_EQ(error(race({"--objective=draw"})),
+            "tensmith: error: a: only mean values are recorded, so there is nothing to draw from (hint: race for the "
+            "mean, or give a file with the single runs)\n");
+  EXPECT_EQ(
+      error(race({"--pooled-t-test=x"})),
+      "tensmith: error: --pooled-t-test: 'x' is no sample size (hint: give a whole number of at least 2, or none for "
+      "the true one)\n");
+  EXPECT_EQ(error(race({"--algorithms=random", "--history=others"})),
+            "tensmith: error: --history=others: none of the algorithms makes use of history (hint: leave it out)\n");
+  write_file(path("empty.json"), R"({"tune_params_keys": ["x"], "tune_params": {"x": [1, 2]}, "cache": {}})");
+  EXPECT_EQ(
+      error(run_tensmith({"race", path("empty.json")})),
+      "tensmith: error: empty: no config of the space is valid, so there is nothing to find (hint: record at least "
+      "one config that runs)\n");
+  write_file(path("file"), "");
+  const CapturedRun unwritable = race(with({"-o", path("file")}));
+  EXPECT_EQ(unwritable.status.code, 1);
+  EXPECT_NE(unwritable.err.find(path("file")), std::string::npos) << unwritable.err;
+}
+
+TEST_F(RaceVerb, DrawsFromSingleRuns) {
+  write_file(path("draws.json"), space_text("k", 1, true));
+  const nlohmann::json all =
+      json_of(run_tensmith({"race", path("draws.json"), "--objective=draw", "--budgets=8", "--runs=2", "--json"}));
+  EXPECT_TRUE(std::any_of(all["results"].begin(), all["results"].end(),
+                          [](const nlohmann::json& row) { return row["algorithm"] == "racing"; }));
+  EXPECT_EQ(all["results"][0]["objective"], "draw");
+}
+
+// Budgets that are the default are only those that some space has points for.
+TEST_F(RaceVerb, DefaultBudgetsFitTheSpaces) {
+  const nlohmann::json all = json_of(race({"--algorithms=random", "--runs=1", "--json"}));
+  ASSERT_EQ(all["results"].size(), 2u);
+  EXPECT_EQ(all["results"][0]["budget"], 8);
+}
+
+}  // namespace
+}  // namespace tensmith
