@@ -37,8 +37,8 @@ struct Options {
   std::string reference_kernel;
   double tolerance = -1.0;  ///< below 0: by type
   std::string flags;
-  int threads = 0;                                          ///< 0: physical cores
-  std::optional<Algorithm> algorithm = Algorithm::kRandom;  ///< nothing: the configs in their order
+  int threads = 0;                                           ///< 0: physical cores
+  std::optional<Algorithm> algorithm = Algorithm::kLearned;  ///< nothing: the configs in their order
   TuneKernelSettings settings;
   double flops = 0.0;
   std::string db;
@@ -129,7 +129,7 @@ nlohmann::json to_json(const Options& options, const Job& job, const TunedKernel
     return out;
   };
   nlohmann::json out{{"kernel", job.spec.name},      {"entry", job.spec.entry},
-                     {"device", tuned.key.cpu},      {"language", to_string(job.spec.language)},
+                     {"device", tuned.device},       {"language", to_string(job.spec.language)},
                      {"threads", tuned.key.threads}, {"trials", r.trials},
                      {"valid", r.valid()},           {"seconds", r.seconds}};
   if (!r.store_error.empty()) out["error"] = r.store_error;
@@ -165,7 +165,7 @@ nlohmann::json to_json(const Options& options, const Job& job, const TunedKernel
 std::string explanation(const Options& options, const Job& job, const TunedKernel& tuned) {
   const TuneResult& r = tuned.result;
   const Config& best = r.best->config;
-  std::string text = fmt::format("on {}\nbest: config {}{}: {}\n  -D{}\n", tuned.key.cpu, job.space.index_of(best),
+  std::string text = fmt::format("on {}\nbest: config {}{}: {}\n  -D{}\n", tuned.device, job.space.index_of(best),
                                  best == job.default_config ? ", the default" : "", job.space.to_string(best),
                                  fmt::join(kernel_defines(job.spec, best), " -D"));
   if (job.spec.has_grid()) {
@@ -229,7 +229,10 @@ void run(Options& options) {
   TunedKernel tuned;
   {
     ProgressDisplay display(job.spec.name, options.flops);
-    settings.progress = [&](const TuneProgress& p) { display.show(p); };
+    settings.progress = [&](TuneProgress p) {
+      if (job.space.size() < static_cast<uint64_t>(p.total)) p.total = static_cast<int>(job.space.size());
+      display.show(p);
+    };
     tuned = tune_kernel(job.spec, job.space, job.default_config, job.reference, database.get(), settings);
   }
   if (!options.save.empty()) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/explore/kernel/kernel_space.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/stats.h"
@@ -52,7 +53,9 @@ TunedKernel tune_kernel(const KernelSpec& spec, const ConfigSpace& space, const 
   const KernelPlace place = find_kernel_place(spec, measuring);
   tuned.key.workload = spec.identity();
   tuned.key.target_kind = std::string(to_string(spec.language));
-  tuned.key.cpu = place.device;
+  tuned.device = place.device;
+  // The compiler makes code for this CPU, by whose name other records are kept too.
+  tuned.key.cpu = spec.language == KernelLanguage::kC ? parse_target("llvm").cpu : place.device;
   if (!place.compiler.empty()) tuned.key.features.push_back("cc=" + place.compiler);
   tuned.key.threads = spec.language == KernelLanguage::kCuda ? 1 : measuring.threads;
 
@@ -92,7 +95,7 @@ RecordedSpace recorded_kernel(const KernelSpec& spec, const ConfigSpace& space, 
   RecordedInfo info;
   info.name = spec.name;
   info.kernel = spec.entry;
-  info.device = tuned.key.cpu;
+  info.device = tuned.device;
   info.objective = "time";
   info.problem_size = fmt::format("[{}, {}, {}]", spec.size[0], spec.size[1], spec.size[2]);
   RecordedSpace recorded(std::move(info), std::move(product));

@@ -30,6 +30,7 @@ struct TuneKernelSettings {
 
 struct TunedKernel {
   RecordKey key;
+  std::string device;  ///< that it ran on, as people call it
   TuneResult result;
   std::vector<Record> records;  ///< all trials and comparisons of the key and space, earlier runs included
 };

