@@ -25,7 +25,7 @@
 namespace tensmith::cli {
 namespace {
 
-enum class ModelKind { kGbt, kNone };
+enum class ModelKind { kGbt, kGp, kNone };
 
 /// A search on the command line.
 struct Search {
@@ -320,8 +320,8 @@ void add_tune(CLI::App& app) {
           },
           "of the search and of the random inputs")
       ->default_str(fmt::format("{}", options->settings.seed));
-  enum_option<ModelKind>(*verb, "--model", options->model, {{"gbt", ModelKind::kGbt}, {"none", ModelKind::kNone}},
-                         "cost model");
+  enum_option<ModelKind>(*verb, "--model", options->model,
+                         {{"gbt", ModelKind::kGbt}, {"gp", ModelKind::kGp}, {"none", ModelKind::kNone}}, "cost model");
   enum_option<GbtObjective>(*verb, "--objective", options->settings.objective,
                             {{"rank", GbtObjective::kRank}, {"regression", GbtObjective::kRegression}},
                             "what the model learns");
@@ -340,6 +340,7 @@ void add_tune(CLI::App& app) {
     if (options->model == ModelKind::kNone && search.strategy == TuneStrategy::kAnnealing) {
       search = {TuneStrategy::kAlgorithm, Algorithm::kRandom};
     }
+    options->settings.model = options->model == ModelKind::kGp ? TuneModel::kGp : TuneModel::kGbt;
     options->settings.strategy = search.strategy;
     options->settings.algorithm = search.algorithm;
     run(*options);

@@ -8,6 +8,7 @@
 
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/codegen/llvm/llvm_codegen.h"
+#include "tensmith/costmodel/gaussian_process.h"
 #include "tensmith/explore/learner.h"
 #include "tensmith/explore/strategy.h"
 #include "tensmith/operator/config_choice.h"
@@ -66,10 +67,15 @@ Search make_search(const TuneSettings& settings, const Task& task, std::vector<C
       search.strategy = make_genetic_search(task.space, GeneticOptions{common});
       break;
     case TuneStrategy::kAnnealing: {
-      search.name = settings.objective == GbtObjective::kRank ? "annealing+gbt-rank" : "annealing+gbt-regression";
-      GbtParams params;
-      params.objective = settings.objective;
-      search.model = make_gbt(params);
+      if (settings.model == TuneModel::kGp) {
+        search.name = "annealing+gp";
+        search.model = make_gp();
+      } else {
+        search.name = settings.objective == GbtObjective::kRank ? "annealing+gbt-rank" : "annealing+gbt-regression";
+        GbtParams params;
+        params.objective = settings.objective;
+        search.model = make_gbt(params);
+      }
       LearnerOptions learner;
       learner.jobs = settings.measuring.jobs > 0 ? settings.measuring.jobs : physical_core_count();
       search.learner = std::make_unique<Learner>(*search.model, task_features(task), learner);

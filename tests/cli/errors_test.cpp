@@ -36,7 +36,7 @@ TEST(CliErrors, UsageErrorsAreOneLineAndExitCode2) {
   expect_usage_error({"tune", "resnet18.C6", "--target=llvm:mcpu=pentium9"}, "pentium9");
   expect_usage_error({"tune", "resnet18.C6", "--trials=0"}, "--trials");
   expect_usage_error({"tune", "resnet18.C6", "--model=magic"},
-                     "--model: 'magic' is not known (hint: choose one of gbt, none)");
+                     "--model: 'magic' is not known (hint: choose one of gbt, gp, none)");
   expect_usage_error({"tune", "resnet18.C6", "--time-budget=soon"}, "--time-budget: 'soon' is no positive time");
   for (const char* option : {"--time-budget", "--run-timeout", "--build-timeout", "--min-seconds"}) {
     for (const char* value : {"0", "nan"}) {

@@ -8,8 +8,8 @@
 
 /// Searches that model the times of a space by a Gaussian process on its knobs. They suit budgets of a few hundred
 /// measurements. All take any space: one of up to 2^18 points is modelled point by point; of a larger one, random valid
-/// configs and variations of the best measured ones are drawn anew for each proposal. A batch is chosen one by one, each
-/// as if those before had turned out as expected; one at a time finds more.
+/// configs and variations of the best measured ones are drawn anew for each proposal. A batch is chosen one by one,
+/// each as if those before had turned out as expected; one at a time finds more.
 
 namespace tensmith {
 
@@ -19,7 +19,7 @@ struct LearnedSearchOptions : StrategyOptions {
 };
 
 /// Our best search for small budgets. Expected improvement (Jones et al., 1998) over a Gaussian process on compressed
-/// times, multiplied by a power of the probability that a config runs. That probability comes from extremely randomised
+/// times, multiplied by a power of the probability that a config runs. That probability comes from randomised
 /// trees over products, ratios and divisibilities of the knobs, so that a space whose restrictions are not known is
 /// learned on the way. It does not know the budget: a run for a larger one begins with the run for a smaller one.
 ///
@@ -27,8 +27,8 @@ struct LearnedSearchOptions : StrategyOptions {
 /// of the tasks' deviations from it (the weights are learned, so that tasks alike count more), plus the process.
 std::unique_ptr<SearchStrategy> make_learned_search(const ConfigSpace& space, LearnedSearchOptions options);
 
-/// The same kernel, trees and acquisition with the textbook's choices: logarithms of times, weak priors, a start of
-/// random configs, probabilities as they are.
+/// The same kernel, trees and acquisition with the textbook's choices: logarithms of times, weak priors, a start spread
+/// over the space, probabilities as they are.
 std::unique_ptr<SearchStrategy> make_gp_search(const ConfigSpace& space, StrategyOptions options);
 
 struct SmacOptions : StrategyOptions {

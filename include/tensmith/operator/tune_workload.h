@@ -22,6 +22,12 @@ enum class TuneStrategy : uint8_t {
   kAlgorithm,  ///< TuneSettings::algorithm
 };
 
+/// The model under annealing.
+enum class TuneModel : uint8_t {
+  kGbt,  ///< boosted trees
+  kGp,   ///< a Gaussian process
+};
+
 struct TuneSettings {
   int trials = 512;   ///< of the key in total: those of earlier runs that the database holds, and those that failed
   int threads = 0;    ///< of the operator; 0: physical cores
@@ -29,7 +35,8 @@ struct TuneSettings {
   double time_budget_seconds = 0.0;  ///< of all, the comparison of the best in the end included; 0: no limit
   TuneStrategy strategy = TuneStrategy::kAnnealing;
   Algorithm algorithm = Algorithm::kRandom;           ///< of kAlgorithm; with the hyper-parameters that suit the trials
-  GbtObjective objective = GbtObjective::kRank;       ///< what the model of kAnnealing learns
+  TuneModel model = TuneModel::kGbt;                  ///< of kAnnealing
+  GbtObjective objective = GbtObjective::kRank;       ///< what the boosted trees of kAnnealing learn
   LocalMeasurerOptions measuring;                     ///< its `threads` and `seed` are those above
   const std::atomic<bool>* stop = nullptr;            ///< set it to end soon; what was measured is kept
   std::function<void(const TuneProgress&)> progress;  ///< told after each trial

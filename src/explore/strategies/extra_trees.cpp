@@ -25,7 +25,6 @@ void ExtraTrees::split(Tree& tree, int32_t leaf, Rng& rng) {
   std::vector<float> values(rows.size());
   std::vector<float> best_values;
   std::vector<std::pair<float, uint8_t>> order;
-  const bool random = options_.random_thresholds;
   float low = 0.0F;
   float high = 0.0F;
   float best_threshold = 0.0F;
@@ -41,18 +40,11 @@ void ExtraTrees::split(Tree& tree, int32_t leaf, Rng& rng) {
     order.resize(rows.size());
     for (size_t i = 0; i < rows.size(); ++i) order[i] = {values[i], labels_[rows[i]]};
     std::sort(order.begin(), order.end());
-    size_t pick = 0;
-    if (random) {
-      const float mark =
-          order.front().first + static_cast<float>(rng.uniform_real()) * (order.back().first - order.front().first);
-      while (pick < order.size() && order[pick].first <= mark) ++pick;
-    }
     size_t left_positive = 0;
     bool better = false;
     for (size_t left = 1; left < order.size(); ++left) {
       left_positive += order[left - 1].second;
       if (!(order[left].first > order[left - 1].first)) continue;
-      if (random && left != pick) continue;
       const double purity =
           purity_of(static_cast<double>(left_positive), static_cast<double>(left)) +
           purity_of(static_cast<double>(positive - left_positive), static_cast<double>(order.size() - left));

@@ -19,14 +19,14 @@ struct TreeFeature {
 };
 
 struct ExtraTreesOptions {
-  int trees = 48;
-  double feature_share = 0.25;  ///< of the features, tried at each node with one random threshold each
-  bool random_thresholds = true;
-  double smoothing = 0.5;  ///< rows of the overall rate that count in each leaf
+  int trees = 32;
+  double feature_share = 0.1;  ///< of the features, tried at each node
+  double smoothing = 0.5;      ///< rows of the overall rate that count in each leaf
 };
 
-/// Extremely randomised trees (Geurts, Ernst and Wehenkel, 2006) for two classes: every node takes the best of random
-/// features at random thresholds by Gini impurity, all rows go into each tree, leaves are pure where they can be.
+/// Randomised trees for two classes, after Geurts, Ernst and Wehenkel (2006): every node takes the best split of
+/// random features by Gini impurity, with the threshold at random between the two rows that it divides; all rows go
+/// into each tree; leaves are pure where they can be.
 ///
 /// A row that is added later changes the leaf it falls into, which is split again when it is not pure any more. The
 /// probabilities of a fixed set of points are kept up to date meanwhile.

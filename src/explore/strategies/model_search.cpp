@@ -65,8 +65,8 @@ class ModelSearch final : public SearchStrategy {
     gp.noise.median = options_.noise;
     if (prior_.active()) {
       gp.scale = prior_.unit();
-      gp.weight = {options_.weight, 0.7};
-      gp.signal.median = options_.prior_signal;
+      gp.weight = {options_.history_weight, 0.7};
+      gp.signal.median = options_.history_signal;
     }
     gp_ = std::make_unique<GaussianProcess>(width_, gp);
   }
@@ -80,7 +80,7 @@ class ModelSearch final : public SearchStrategy {
     if (!refresh_points()) return batch;
     believed_ = 0;
     while (batch.size() < wanted) {
-      std::optional<size_t> point = starting() ? start_point() : model_point(batch);
+      std::optional<size_t> point = starting() ? start_point() : model_point(batch.size() + 1 < wanted);
       if (!point) break;
       batch.push_back(space_.at(points_.indices[*point]));
       seen_.insert(batch.back());
@@ -103,7 +103,10 @@ class ModelSearch final : public SearchStrategy {
       if (ok) {
         sampler_.add_known(result.config);
         ++valid_;
-        best_ = std::min(best_, result.seconds);
+        if (result.seconds < best_) {
+          best_ = result.seconds;
+          improved_ = told();
+        }
       }
       learn_validity(ok, result.config);
     }
@@ -114,7 +117,6 @@ class ModelSearch final : public SearchStrategy {
     ExtraTreesOptions trees;
     trees.feature_share = options.tree_share;
     trees.trees = options.trees;
-    trees.random_thresholds = options.random_thresholds != 0;
     trees.smoothing = options.smoothing;
     return trees;
   }
@@ -252,7 +254,7 @@ class ModelSearch final : public SearchStrategy {
         return distance(points_.rows.data() + a * width_, middle.data()) <
                distance(points_.rows.data() + b * width_, middle.data());
       });
-      candidates.resize(std::max<size_t>(1, candidates.size() / static_cast<size_t>(options_.central)));
+      candidates.resize(std::max<size_t>(1, candidates.size() / static_cast<size_t>(options_.start_central)));
     }
     size_t best = candidates.front();
     double best_value = -std::numeric_limits<double>::infinity();
@@ -382,14 +384,15 @@ class ModelSearch final : public SearchStrategy {
   double valid(uint32_t point) const {
     double p = options_.learn_validity ? validity_.probabilities()[point] : 1.0;
     if (prior_.active()) p *= points_.prior_valid[point];
+    if (options_.validity_power == 3.0) return p * p * p;
     return options_.validity_power == 1.0 ? p : std::pow(p, options_.validity_power);
   }
 
   double value_of(double mean, double variance, double valid) const {
-    const double deviation = std::sqrt(variance);
+    const double deviation = widening_ * std::sqrt(variance);
     if (options_.acquisition == Acquisition::kLowerConfidenceBound)
       return valid * -(mean - options_.confidence * deviation);
-    return valid * expected_improvement(best_target_ - options_.offset - mean, deviation);
+    return valid * expected_improvement(best_target_ - mean, deviation);
   }
 
   void choose_tracked() {
@@ -437,19 +440,24 @@ class ModelSearch final : public SearchStrategy {
     return rows;
   }
 
-  std::optional<size_t> model_point(const std::vector<Config>& batch) {
-    if (believed_ == 0 && believed_batch_ != batch.size()) believed_batch_ = 0;
-    if (believed_ == 0) absorb();
+  /// `more`: another one of the same batch comes after it.
+  std::optional<size_t> model_point(bool more) {
+    if (believed_ == 0) {
+      const double quiet = static_cast<double>(told() - improved_) - options_.patience;
+      widening_ = quiet > 0.0 ? 1.0 + options_.widening * quiet : 1.0;
+      absorb();
+    }
     std::optional<size_t> best = best_tracked();
     if (!best) {
       choose_tracked();
       best = best_tracked();
     }
     if (!best) return std::nullopt;
-    // The next of a batch is chosen as if this one had turned out as expected.
-    std::vector<float> row(points_.rows.begin() + static_cast<std::ptrdiff_t>(tracked_[*best] * width_),
-                           points_.rows.begin() + static_cast<std::ptrdiff_t>((tracked_[*best] + 1) * width_));
     const size_t point = tracked_[*best];
+    if (!more) return point;
+    // The next of a batch is chosen as if this one had turned out as expected.
+    std::vector<float> row(points_.rows.begin() + static_cast<std::ptrdiff_t>(point * width_),
+                           points_.rows.begin() + static_cast<std::ptrdiff_t>((point + 1) * width_));
     gp_->add(row, gp_->means()[*best]);
     ++believed_;
     return point;
@@ -498,10 +506,11 @@ class ModelSearch final : public SearchStrategy {
   double reference_ = 1.0;
   double best_target_ = 0.0;
   double worst_ = 0.0;
-  size_t fitted_ = 0;    ///< rows of the last fit of hyper-parameters
-  size_t absorbed_ = 0;  ///< of rows_, that the Gaussian process has
-  size_t believed_ = 0;  ///< its last rows that are guesses
-  size_t believed_batch_ = 0;
+  size_t improved_ = 0;    ///< rows told when the best was found
+  double widening_ = 1.0;  ///< of deviations, while nothing better is found
+  size_t fitted_ = 0;      ///< rows of the last fit of hyper-parameters
+  size_t absorbed_ = 0;    ///< of rows_, that the Gaussian process has
+  size_t believed_ = 0;    ///< its last rows that are guesses
   bool stale_ = true;
   size_t validity_built_ = 0;  ///< rows of the last trees that were grown as a whole
 };

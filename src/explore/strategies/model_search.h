@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "tensmith/explore/history.h"
 #include "tensmith/explore/strategy.h"
@@ -12,33 +13,42 @@ enum class Acquisition : uint8_t {
   kLowerConfidenceBound,
 };
 
-/// What the searches with a Gaussian process differ in.
+/// What the searches with a Gaussian process differ in. The defaults are those of the learned search; they were chosen
+/// on the recorded spaces of P100, GTX 1080Ti and RTX 2070 SUPER.
 struct ModelSearchOptions : StrategyOptions {
   std::vector<TaskHistory> history;
   Acquisition acquisition = Acquisition::kExpectedImprovement;
-  double confidence = 2.0;      ///< standard deviations of the lower confidence bound
+  double confidence = 2.0;  ///< standard deviations of the lower confidence bound
+
+  // The start, when there is no history.
+  int start_points = 8;       ///< before the model is asked, all told
+  int start_failures = 3;     ///< after so many failures it is asked earlier: random configs cost too much
+  double start_middle = 0.5;  ///< share of the start points that come from the middle of the space
+  int start_central = 4;      ///< the middle is the nearest of so many
+
+  // Which configs run.
   bool learn_validity = true;   ///< otherwise failures count as the slowest time so far
-  double validity_power = 1.5;  ///< of the probability that a config runs, in its product with the improvement
-  int start_points = 8;         ///< before the model is asked, all told
-  int start_failures = 3;       ///< after so many failures it is asked earlier
-  double start_middle = 0.5;    ///< share of the start points that are near the middle of the space
-  double compression = 0.3;     ///< of slow times: targets are (1 - (best / t)^c) / c; 0 for the logarithm
-  double growth = 0.2;          ///< share of new rows after which hyper-parameters are fitted again
-  int first_steps = 40;         ///< of L-BFGS while there are few rows
-  int later_steps = 10;
-  int fit_rows = 200;   ///< that hyper-parameters are fitted to
-  double length = 3.0;  ///< prior of hyper-parameters: medians, and their deviations
+  double validity_power = 3.0;  ///< of the probability that a config runs, in its product with the improvement
+  int trees = 32;
+  double tree_share = 0.1;  ///< of the features, at each node
+  double smoothing = 0.5;   ///< rows of the overall rate in each leaf
+
+  // The Gaussian process.
+  double compression = 0.3;  ///< of slow times: targets are (1 - (best / t)^c) / c; 0 for the logarithm
+  double length = 3.0;       ///< medians of the priors of its parameters, and their deviations
   double length_deviation = 0.6;
   double signal = 1.0;
   double noise = 0.05;
-  double tree_share = 0.25;
-  int trees = 32;
-  double smoothing = 0.5;
-  double offset = 0.0;
-  int central = 16;
-  double weight = 0.35;
-  int random_thresholds = 1;
-  double prior_signal = 0.7;
+  double history_signal = 0.7;  ///< with a history
+  double history_weight = 0.35;
+  double growth = 0.2;   ///< share of new rows after which the parameters are fitted again
+  int first_steps = 40;  ///< of L-BFGS a fit, while there are few rows
+  int later_steps = 10;
+  int fit_rows = 200;  ///< that they are fitted to
+
+  // While nothing better is found.
+  double patience = 100;   ///< results without an improvement after which deviations count for more,
+  double widening = 0.05;  ///< by this share a result
 };
 
 std::unique_ptr<SearchStrategy> make_model_search(const ConfigSpace& space, ModelSearchOptions options);

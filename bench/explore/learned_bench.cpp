@@ -1,0 +1,171 @@
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "tensmith/explore/learned_search.h"
+#include "tensmith/explore/recorded/search_run.h"
+#include "tensmith/explore/recorded/space_files.h"
+
+/// What the learned search reaches on the recorded GPU spaces (`TENSMITH_SPACES`, default ../shared/spaces): the mean
+/// fraction of the optimum over the GPUs of a kernel, and over the kernels, with its standard error and its bar. A bar
+/// is met when mean and one standard error together reach it.
+
+namespace {
+
+using namespace tensmith;
+
+constexpr std::array<const char*, 3> kTuning = {"P100", "GTX_1080Ti", "RTX_2070_SUPER"};
+
+struct Bar {
+  int64_t budget;
+  double value;
+};
+
+const std::vector<Bar>& bars(bool history, Convention convention) {
+  static const std::vector<Bar> cartesian = {{25, 0.875}, {50, 0.94}, {100, 0.973}, {200, 0.987}, {400, 0.992}};
+  static const std::vector<Bar> restricted = {{25, 0.93}, {50, 0.965}, {100, 0.985}, {200, 0.992}, {400, 0.996}};
+  static const std::vector<Bar> with_history = {{10, 0.945}, {25, 0.965}, {50, 0.983}, {100, 0.99}};
+  return history ? with_history : convention == Convention::kCartesian ? cartesian : restricted;
+}
+
+struct Space {
+  std::string kernel;
+  std::string device;
+  RecordedSpace recorded;
+};
+
+TaskHistory history_of(const Space& space) {
+  TaskHistory history{space.device, &space.recorded.space(), {}};
+  for (uint64_t i = 0; i < space.recorded.size(); ++i) {
+    if (space.recorded.kind(i) == PointKind::kMissing) continue;
+    const bool valid = space.recorded.kind(i) == PointKind::kValid;
+    history.results.push_back({space.recorded.space().at(i), valid ? TrialStatus::kOk : TrialStatus::kRunError,
+                               valid ? space.recorded.value(i) * 1e-3 : 0.0});
+  }
+  return history;
+}
+
+struct Options {
+  std::string convention = "restricted";
+  bool history = false;
+  bool tuning = false;
+  int runs = 50;
+  int first_seed = 1;
+  int threads = 2;
+  int64_t budget = 0;
+};
+
+struct Summary {
+  double mean = 0.0;
+  double variance = 0.0;  ///< of the mean
+};
+
+/// fractions[bar][run]
+std::vector<std::vector<double>> race(const Space& space, const std::vector<Space>& all, const Options& options) {
+  const Convention convention = options.convention == "cartesian" ? Convention::kCartesian : Convention::kRestricted;
+  const std::vector<Bar>& wanted = bars(options.history, convention);
+  const ConfigSpace seen = space_of(space.recorded, convention);
+  std::vector<TaskHistory> history;
+  for (const Space& other : all) {
+    if (options.history && other.kernel == space.kernel && &other != &space) history.push_back(history_of(other));
+  }
+  std::vector<std::vector<double>> fractions(wanted.size(), std::vector<double>(options.runs));
+  std::atomic<int> next{0};
+  const auto work = [&] {
+    for (int run; (run = next++) < options.runs;) {
+      LearnedSearchOptions search;
+      search.seed = static_cast<uint64_t>(options.first_seed + run);
+      search.history = history;
+      const auto strategy = make_learned_search(seen, std::move(search));
+      RunOptions limits;
+      limits.budget = options.budget > 0 ? options.budget : wanted.back().budget;
+      const SearchRun result = run_search(*strategy, space.recorded, limits);
+      for (size_t b = 0; b < wanted.size(); ++b) {
+        fractions[b][run] = result.fraction(space.recorded, *space.recorded.best(), wanted[b].budget);
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 0; t < options.threads; ++t) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  return fractions;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app("the learned search on recorded spaces");
+  app.add_option("--convention", options.convention)->check(CLI::IsMember({"cartesian", "restricted"}));
+  app.add_flag("--history", options.history, "the other GPUs' tables are known");
+  app.add_flag("--tuning", options.tuning, "on the GPUs that hyper-parameters are chosen on, instead of the others");
+  app.add_option("--runs", options.runs)->check(CLI::Range(2, 100000));
+  app.add_option("--first-seed", options.first_seed);
+  app.add_option("--threads", options.threads)->check(CLI::Range(1, 1024));
+  app.add_option("--budget", options.budget, "ends runs earlier");
+  CLI11_PARSE(app, argc, argv);
+
+  const char* where = std::getenv("TENSMITH_SPACES");
+  const std::filesystem::path directory = std::filesystem::path(where ? where : "../shared/spaces") / "mean";
+  if (!std::filesystem::is_directory(directory)) {
+    fmt::print("no spaces in {}: not run\n", directory.string());
+    return 0;
+  }
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<Space> spaces;
+  for (const auto& file : files) {
+    const std::string name = space_name(file);
+    const size_t split = name.find('_');
+    spaces.push_back({name.substr(0, split), name.substr(split + 1), load_space(file)});
+  }
+  const Convention convention = options.convention == "cartesian" ? Convention::kCartesian : Convention::kRestricted;
+  const std::vector<Bar>& wanted = bars(options.history, convention);
+  std::map<std::string, std::vector<std::vector<Summary>>> kernels;  // kernel -> one a space -> one a bar
+  for (const Space& space : spaces) {
+    const bool tuning = std::find(kTuning.begin(), kTuning.end(), space.device) != kTuning.end();
+    if (tuning != options.tuning) continue;
+    const std::vector<std::vector<double>> fractions = race(space, spaces, options);
+    std::vector<Summary> summaries;
+    fmt::print("{:12} {:15}", space.kernel, space.device);
+    for (size_t b = 0; b < wanted.size(); ++b) {
+      const auto n = static_cast<double>(options.runs);
+      Summary summary;
+      for (double f : fractions[b]) summary.mean += f / n;
+      for (double f : fractions[b]) summary.variance += (f - summary.mean) * (f - summary.mean) / (n - 1.0) / n;
+      fmt::print("  {:4} {:.4f}", wanted[b].budget, summary.mean);
+      summaries.push_back(summary);
+    }
+    fmt::print("\n");
+    std::fflush(stdout);
+    kernels[space.kernel].push_back(std::move(summaries));
+  }
+  bool met = true;
+  for (size_t b = 0; b < wanted.size(); ++b) {
+    Summary all;
+    for (const auto& [kernel, devices] : kernels) {
+      const double share = 1.0 / static_cast<double>(devices.size() * kernels.size());
+      for (const auto& device : devices) {
+        all.mean += share * device[b].mean;
+        all.variance += share * share * device[b].variance;
+      }
+    }
+    const double error = std::sqrt(all.variance);
+    const bool reached = all.mean + error >= wanted[b].value;
+    met = met && reached;
+    fmt::print("budget {:4}: {:.4f} +- {:.4f}, bar {:.3f}: {}\n", wanted[b].budget, all.mean, error, wanted[b].value,
+               reached ? "met" : "MISSED");
+  }
+  return met || options.tuning ? 0 : 1;
+}
