@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Measures what Tensmith promises (bench/README.md), each part by itself:
 #
-#   bench/bars.sh [PART...]      parts: conv matmul defaults search layers speed candidates memory prime spread (default: all)
+#   bench/bars.sh [PART...]      parts: conv matmul defaults search layers speed candidates memory prime spread races (default: all)
 #
 # Needs a machine that does nothing else. BUILD (default build/release) is a Release build; WORK (default build/bars) keeps the
 # databases, so that a part run again goes on with its trials: remove it for a fresh measurement.
@@ -112,14 +112,28 @@ spread() {
     sort -g | awk '{v[NR] = $1} END {print NR " valid, best " v[1] ", median " v[int((NR + 1) / 2)] ": " v[int((NR + 1) / 2)] / v[1]}'
 }
 
+races() {
+  local spaces=${TENSMITH_SPACES:-../shared/spaces}
+  if [ ! -d "$spaces" ]; then
+    say "races: no recorded spaces in $spaces"
+    return
+  fi
+  say "searches of recorded spaces: random sampling against its expectation, all against the published results"
+  TENSMITH_SPACES=$spaces "$build/bin/race_bars" random 2>/dev/null || true
+  TENSMITH_SPACES=$spaces "$build/bin/race_bars" published 2>/dev/null || true
+  say "a race of the algorithms without a model: 26 spaces, 7 budgets, 50 runs (bar 900 s on 2 cores)"
+  "$tensmith" race "$spaces"/mean/*.json.gz --algorithms=no-model --threads=2 --json 2>/dev/null |
+    sed 's/.*"seconds":\([0-9.]*\).*/\1 s/'
+}
+
 if [ $# -eq 0 ]; then
-  set -- conv matmul defaults search layers speed candidates memory prime spread
+  set -- conv matmul defaults search layers speed candidates memory prime spread races
 fi
 for part in "$@"; do
   case "$part" in
-    conv | matmul | defaults | search | layers | speed | candidates | memory | prime | spread) "$part" ;;
+    conv | matmul | defaults | search | layers | speed | candidates | memory | prime | spread | races) "$part" ;;
     *)
-      echo "usage: bench/bars.sh [conv|matmul|defaults|search|layers|speed|candidates|memory|prime|spread]..." >&2
+      echo "usage: bench/bars.sh [conv|matmul|defaults|search|layers|speed|candidates|memory|prime|spread|races]..." >&2
       exit 2
       ;;
   esac
