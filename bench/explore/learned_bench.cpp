@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include "tensmith/explore/learned_search.h"
 #include "tensmith/explore/recorded/search_run.h"
 #include "tensmith/explore/recorded/space_files.h"
+#include "tensmith/support/rng.h"
 
 /// What the learned search reaches on the recorded GPU spaces (`TENSMITH_SPACES`, default ../shared/spaces): the mean
 /// fraction of the optimum over the GPUs of a kernel, and over the kernels, with its standard error and its bar. A bar
@@ -59,6 +61,7 @@ struct Options {
   std::string convention = "restricted";
   bool history = false;
   bool tuning = false;
+  bool heavy_tails = false;
   int runs = 50;
   int first_seed = 1;
   int threads = 2;
@@ -101,6 +104,54 @@ std::vector<std::vector<double>> race(const Space& space, const std::vector<Spac
   return fractions;
 }
 
+/// A space with heavy tails: the median point has 3 % of the optimum's speed.
+RecordedSpace heavy_tails() {
+  ConfigSpace space;
+  const std::vector<int64_t> sizes = {1, 2, 4, 8, 16, 32, 64, 128};
+  for (const char* name : {"a", "b", "c", "d", "e"}) space.add(int_knob(name, sizes));
+  RecordedSpace recorded({"heavy_tails", "", "", "time", ""}, std::move(space));
+  std::vector<double> distances;
+  for (uint64_t i = 0; i < recorded.size(); ++i) {
+    const Config config = recorded.space().at(i);
+    const std::array<double, 5> best = {5, 1, 3, 6, 2};
+    const std::array<double, 5> weight = {1.0, 0.6, 0.3, 0.2, 0.1};
+    double distance = 0.0;
+    for (size_t j = 0; j < best.size(); ++j) distance += weight[j] * std::pow(config.choices[j] - best[j], 2);
+    distance += 0.5 * std::abs(config.choices[0] + config.choices[1] - 6.0);
+    distances.push_back(distance + 2.0 * Rng(i).uniform_real());
+  }
+  const double least = *std::min_element(distances.begin(), distances.end());
+  std::vector<double> sorted = distances;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2), sorted.end());
+  const double power = std::log(1.0 / 0.03) / (sorted[sorted.size() / 2] - least);
+  for (uint64_t i = 0; i < recorded.size(); ++i) recorded.put_valid(i, std::exp(power * (distances[i] - least)));
+  return recorded;
+}
+
+bool race_heavy_tails(const Options& options) {
+  const RecordedSpace space = heavy_tails();
+  const std::vector<int64_t> budgets = {10, 25, 50, 100, 200, 400};
+  bool ahead = true;
+  std::vector<double> learned(budgets.size());
+  std::vector<double> random(budgets.size());
+  for (int run = 0; run < options.runs; ++run) {
+    const auto seed = static_cast<uint64_t>(options.first_seed + run);
+    LearnedSearchOptions search;
+    search.seed = seed;
+    const std::unique_ptr<SearchStrategy> ours = make_learned_search(space.space(), std::move(search));
+    const std::unique_ptr<SearchStrategy> other = make_random_search(space.space(), {seed, {}});
+    for (const auto& [strategy, sums] : {std::pair(ours.get(), &learned), {other.get(), &random}}) {
+      const SearchRun result = run_search(*strategy, space, {budgets.back()});
+      for (size_t b = 0; b < budgets.size(); ++b) (*sums)[b] += result.fraction(space, 1.0, budgets[b]) / options.runs;
+    }
+  }
+  for (size_t b = 0; b < budgets.size(); ++b) {
+    fmt::print("budget {:4}: learned {:.4f}, random {:.4f}\n", budgets[b], learned[b], random[b]);
+    ahead = ahead && learned[b] > random[b];
+  }
+  return ahead;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -109,11 +160,13 @@ int main(int argc, char** argv) {
   app.add_option("--convention", options.convention)->check(CLI::IsMember({"cartesian", "restricted"}));
   app.add_flag("--history", options.history, "the other GPUs' tables are known");
   app.add_flag("--tuning", options.tuning, "on the GPUs that hyper-parameters are chosen on, instead of the others");
+  app.add_flag("--heavy-tails", options.heavy_tails, "against random sampling, on a space with heavy tails");
   app.add_option("--runs", options.runs)->check(CLI::Range(2, 100000));
   app.add_option("--first-seed", options.first_seed);
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 1024));
   app.add_option("--budget", options.budget, "ends runs earlier");
   CLI11_PARSE(app, argc, argv);
+  if (options.heavy_tails) return race_heavy_tails(options) ? 0 : 1;
 
   const char* where = std::getenv("TENSMITH_SPACES");
   const std::filesystem::path directory = std::filesystem::path(where ? where : "../shared/spaces") / "mean";
