@@ -230,7 +230,11 @@ void run(Options& options) {
   {
     ProgressDisplay display(job.spec.name, options.flops);
     settings.progress = [&](TuneProgress p) {
-      if (job.space.size() < static_cast<uint64_t>(p.total)) p.total = static_cast<int>(job.space.size());
+      if (job.space.size() < static_cast<uint64_t>(p.total)) {
+        const auto possible = static_cast<int>(job.space.size());
+        p.seconds_left *= std::max(0.0, static_cast<double>(possible - p.trials) / std::max(1, p.total - p.trials));
+        p.total = possible;
+      }
       display.show(p);
     };
     tuned = tune_kernel(job.spec, job.space, job.default_config, job.reference, database.get(), settings);

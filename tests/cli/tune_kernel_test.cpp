@@ -43,7 +43,7 @@ std::vector<Example> examples() {
         "vertex_count:int32=20"},
        {"--param=tile_points=16,64", "--param=between=compare,both", "--param=branches=0,1",
         "--cflags=-ffp-contract=off"},
-       {"--param=block_size_x=32", "--param=tile_size_x=1,2", "--param=between=compare,both", "--param=points_first=1",
+       {"--param=block_size_x=32", "--param=tile_size_x=1,2", "--param=between=both", "--param=points_first=1",
         "--grid-div=block_size_x*tile_size_x"}}};
 }
 

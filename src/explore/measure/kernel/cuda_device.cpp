@@ -16,7 +16,7 @@ using proto::RunnerReply;
 constexpr int kAnyArchitecture = 75;
 
 /// A failed launch leaves the context useless, which is a crash as far as the runner's process is concerned.
-constexpr bool ends_context(int error) { return error >= 700 && error != cuda::kOutOfResources; }
+constexpr bool ends_context(int error) { return error >= 700 && error < 720 && error != cuda::kOutOfResources; }
 
 struct Loaded {
   cuda::Handle module = nullptr;
