@@ -56,10 +56,10 @@ class ModelSearch final : public SearchStrategy {
         coordinates_(space),
         validity_(space, trees_of(options_)),
         prior_(space, coordinates_, options_.history, options_.compression),
-        width_(coordinates_.columns() + prior_.tasks()),
+        width_(coordinates_.columns() + prior_.columns()),
         enumerated_(space.size() <= kModelledPoints) {
     GaussianProcessOptions gp;
-    gp.linear_columns = prior_.tasks();
+    gp.linear_columns = prior_.columns();
     gp.length = {options_.length, options_.length_deviation};
     gp.signal.median = options_.signal;
     gp.noise.median = options_.noise;
@@ -141,7 +141,7 @@ class ModelSearch final : public SearchStrategy {
     coordinates_.write(config, row);
     if (!prior_.active()) return 0.0F;
     TaskPrior::Opinion opinion;
-    prior_.ask({&config, 1}, {&opinion, 1}, {row + coordinates_.columns(), prior_.tasks()});
+    prior_.ask({&config, 1}, {&opinion, 1}, {row + coordinates_.columns(), prior_.columns()});
     return opinion.mean;
   }
 
@@ -156,10 +156,10 @@ class ModelSearch final : public SearchStrategy {
     }
     if (prior_.active()) {
       std::vector<TaskPrior::Opinion> opinions(n);
-      std::vector<float> deviations(n * prior_.tasks());
+      std::vector<float> deviations(n * prior_.columns());
       prior_.ask(configs, opinions, deviations);
       for (size_t i = 0; i < n; ++i) {
-        std::copy_n(deviations.begin() + static_cast<std::ptrdiff_t>(i * prior_.tasks()), prior_.tasks(),
+        std::copy_n(deviations.begin() + static_cast<std::ptrdiff_t>(i * prior_.columns()), prior_.columns(),
                     set.rows.begin() + static_cast<std::ptrdiff_t>(i * width_ + coordinates_.columns()));
         set.prior_mean.push_back(opinions[i].mean);
         set.prior_valid.push_back(opinions[i].valid);
@@ -444,7 +444,7 @@ class ModelSearch final : public SearchStrategy {
   std::optional<size_t> model_point(bool more) {
     if (believed_ == 0) {
       const double quiet = static_cast<double>(told() - improved_) - options_.patience;
-      widening_ = quiet > 0.0 ? 1.0 + options_.widening * quiet : 1.0;
+      widening_ = 1.0 + options_.widening * std::max(0.0, quiet);
       absorb();
     }
     std::optional<size_t> best = best_tracked();

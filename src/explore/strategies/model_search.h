@@ -39,8 +39,8 @@ struct ModelSearchOptions : StrategyOptions {
   double length_deviation = 0.6;
   double signal = 1.0;
   double noise = 0.05;
-  double history_signal = 0.7;  ///< with a history
-  double history_weight = 0.35;
+  double history_signal = 1.5;  ///< with a history
+  double history_weight = 0.8;
   double growth = 0.2;   ///< share of new rows after which the parameters are fitted again
   int first_steps = 40;  ///< of L-BFGS a fit, while there are few rows
   int later_steps = 10;

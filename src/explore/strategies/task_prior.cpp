@@ -47,8 +47,8 @@ TaskPrior::TaskPrior(const ConfigSpace& space, const KnobCoordinates& coordinate
     if (one.space == nullptr) continue;
     if (std::optional<Task> task = learn(one)) tasks_.push_back(std::move(*task));
   }
-  if (tasks_.size() < 2) return;
-  // The unit, from configs that the tasks know.
+  if (tasks_.empty()) return;
+  // Unit and level, from configs that the tasks know.
   std::vector<Config> configs;
   for (const Task& task : tasks_) {
     std::vector<uint64_t> indices;
@@ -58,15 +58,27 @@ TaskPrior::TaskPrior(const ConfigSpace& space, const KnobCoordinates& coordinate
     for (size_t i = 0; i < indices.size(); i += step) configs.push_back(space_.at(indices[i]));
   }
   std::vector<Opinion> opinions(configs.size());
-  std::vector<float> deviations(configs.size() * tasks_.size());
+  std::vector<float> deviations(configs.size() * columns());
   ask(configs, opinions, deviations);
   double sum = 0.0;
+  double squares = 0.0;
   size_t count = 0;
-  for (float d : deviations) {
-    sum += static_cast<double>(d) * d;
-    count += d != 0.0F;
+  for (size_t i = 0; i < configs.size(); ++i) {
+    sum += opinions[i].mean;
+    for (size_t t = 0; t < tasks_.size(); ++t) {
+      const double d = deviations[i * columns() + t];
+      squares += d * d;
+      count += d != 0.0;
+    }
   }
-  if (count > 0 && sum > 0.0) unit_ = std::sqrt(sum / static_cast<double>(count));
+  level_ = sum / static_cast<double>(configs.size());
+  double spread = 0.0;
+  for (const Opinion& opinion : opinions) spread += (opinion.mean - level_) * (opinion.mean - level_);
+  spread = std::sqrt(spread / static_cast<double>(configs.size()));
+  const double apart = count > 0 ? std::sqrt(squares / static_cast<double>(count)) : 0.0;
+  // One task, or tasks all alike, do not tell how far others would be from them.
+  const double unit = tasks_.size() > 1 ? std::max(apart, 0.1 * spread) : 0.5 * spread;
+  if (unit > 0.0) unit_ = unit;
 }
 
 std::optional<TaskPrior::Task> TaskPrior::learn(const TaskHistory& history) const {
@@ -144,12 +156,12 @@ Config TaskPrior::projected(const Task& task, const Config& config) const {
 
 void TaskPrior::ask(std::span<const Config> configs, std::span<Opinion> opinions, std::span<float> deviations) const {
   const size_t n = configs.size();
-  const size_t width = tasks_.size();
+  const size_t width = columns();
   constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
   std::fill(deviations.begin(), deviations.end(), kUnknown);
   std::vector<float> runs(n, 0.0F);
   std::vector<float> tried(n, 0.0F);
-  for (size_t t = 0; t < width; ++t) {
+  for (size_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
     std::vector<size_t> missing;
     std::vector<float> rows;
@@ -179,7 +191,7 @@ void TaskPrior::ask(std::span<const Config> configs, std::span<Opinion> opinions
   for (size_t i = 0; i < n; ++i) {
     double sum = 0.0;
     int count = 0;
-    for (size_t t = 0; t < width; ++t) {
+    for (size_t t = 0; t < tasks_.size(); ++t) {
       const float value = deviations[i * width + t];
       if (std::isnan(value)) continue;
       sum += value;
@@ -193,13 +205,16 @@ void TaskPrior::ask(std::span<const Config> configs, std::span<Opinion> opinions
       overall += opinions[i].mean;
       ++counted;
     }
-    for (size_t t = 0; t < width; ++t) {
+    for (size_t t = 0; t < tasks_.size(); ++t) {
       float& value = deviations[i * width + t];
       value = std::isnan(value) ? 0.0F : (value - opinions[i].mean) / static_cast<float>(unit_);
     }
   }
   for (size_t i : silent)
     opinions[i].mean = counted > 0 ? static_cast<float>(overall / static_cast<double>(counted)) : 0.0F;
+  for (size_t i = 0; i < n; ++i) {
+    deviations[i * width + tasks_.size()] = static_cast<float>((opinions[i].mean - level_) / unit_);
+  }
 }
 
 }  // namespace tensmith

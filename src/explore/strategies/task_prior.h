@@ -22,7 +22,9 @@ class TaskPrior {
             double compression);
 
   bool active() const { return !tasks_.empty(); }
-  size_t tasks() const { return tasks_.size(); }
+  /// Numbers that a config has: how far its mean is from the mean of all, and how far each task is from its mean, in
+  /// units. The target is near the mean plus a weighted sum of them.
+  size_t columns() const { return active() ? tasks_.size() + 1 : 0; }
   /// Root mean square of how far the tasks are from their mean; the unit of the deviations.
   double unit() const { return unit_; }
 
@@ -30,8 +32,7 @@ class TaskPrior {
     float mean = 0.0F;   ///< over the tasks
     float valid = 1.0F;  ///< probability that the config runs
   };
-  /// opinions[i] of configs[i]; `deviations` has a row of tasks() numbers a config: how far each task is from the mean,
-  /// in units.
+  /// opinions[i] of configs[i]; `deviations` has a row of columns() numbers a config.
   void ask(std::span<const Config> configs, std::span<Opinion> opinions, std::span<float> deviations) const;
 
  private:
@@ -55,6 +56,7 @@ class TaskPrior {
   const KnobCoordinates& coordinates_;
   double compression_;
   double unit_ = 1.0;
+  double level_ = 0.0;  ///< mean over configs
   std::vector<Task> tasks_;
 };
 
