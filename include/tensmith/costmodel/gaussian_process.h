@@ -42,7 +42,7 @@ struct GaussianProcessOptions {
 ///
 /// Means and variances of a fixed set of points (`track`) are kept up to date while rows are added one by one: a row
 /// costs O(points * rows). Not thread-safe; no threads inside. Throws UserError for counts of columns that disagree,
-/// or values that are not finite.
+/// or targets that are not finite.
 class GaussianProcess {
  public:
   explicit GaussianProcess(size_t columns, const GaussianProcessOptions& options = {});
