@@ -45,6 +45,15 @@ function(tensmith_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE_DEPENDS})
   string(REGEX REPLACE "^tensmith_" "" short ${name})
   tensmith_export(${name} ${short})
+  # Not in other builds: what a file forgot to include would go unseen.
+  if(TENSMITH_SANITIZE)
+    if(NOT TARGET tensmith_library_headers)
+      add_library(tensmith_library_headers STATIC EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/tests/support/precompiled.cpp)
+      target_precompile_headers(tensmith_library_headers PRIVATE
+        <algorithm> <functional> <memory> <optional> <span> <string> <unordered_map> <vector> <fmt/format.h>)
+    endif()
+    target_precompile_headers(${name} REUSE_FROM tensmith_library_headers)
+  endif()
 endfunction()
 
 # The headers that every test includes, compiled once for all of them.

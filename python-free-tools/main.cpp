@@ -49,6 +49,7 @@ int run(int argc, char** argv) {
   add_db(app);
   add_targets(app);
   add_race(app);
+  add_hyperparameters(app);
   add_landscape(app);
   if (const CLI::App* verb = subcommand(app, argc > 1 ? argv[1] : nullptr)) {
     subcommand(*verb, argc > 2 ? argv[2] : nullptr);

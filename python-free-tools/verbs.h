@@ -31,5 +31,6 @@ void add_db(CLI::App& app);
 void add_targets(CLI::App& app);
 void add_landscape(CLI::App& app);
 void add_race(CLI::App& app);
+void add_hyperparameters(CLI::App& app);
 
 }  // namespace tensmith::cli

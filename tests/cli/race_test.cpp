@@ -169,5 +169,35 @@ TEST_F(RaceVerb, DefaultBudgetsFitTheSpaces) {
   EXPECT_EQ(all["results"][0]["budget"], 8);
 }
 
+TEST_F(RaceVerb, HyperparametersAreChosenOnSpaces) {
+  const std::vector<std::string> command = {
+      "hyperparameters", path("a.json"), path("b.json"), "--algorithms=first-tabu", "--budgets=2,4", "--runs=3",
+      "--json",          "-o",           path("chosen")};
+  const nlohmann::json results = json_of(run_tensmith(command))["results"];
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[1]["algorithm"], "first-tabu");
+  EXPECT_EQ(results[1]["budget"], 4);
+  ASSERT_EQ(results[1]["ranking"].size(), 11u);
+  EXPECT_EQ(results[1]["chosen"], results[1]["ranking"][0]["settings"]);
+  double k = 0.0;
+  for (const nlohmann::json& setting : results[1]["ranking"]) {
+    if (setting["k"].is_null()) break;
+    EXPECT_GE(setting["k"], k);
+    k = setting["k"];
+  }
+  const std::string csv = read_file(path("chosen/hyperparameters.csv"));
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 2 * 11);
+  // Nothing is raced again.
+  const std::string state = read_file(path("chosen/hyperparameters.jsonl"));
+  EXPECT_EQ(json_of(run_tensmith(command))["results"], results);
+  EXPECT_EQ(read_file(path("chosen/hyperparameters.jsonl")), state);
+
+  const auto error_of = [&](const std::string& algorithms) {
+    return run_tensmith({"hyperparameters", path("a.json"), "--algorithms=" + algorithms}).err;
+  };
+  EXPECT_NE(error_of("tabu").find("there is no algorithm 'tabu' (hint: all, or some of: first-ils"), std::string::npos);
+  EXPECT_NE(error_of("ga,random").find("'random' has no hyper-parameters to choose"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tensmith

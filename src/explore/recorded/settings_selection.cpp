@@ -49,7 +49,7 @@ SettingsSelection select_settings(Algorithm algorithm, std::span<const RecordedS
     contender.name = fmt::format("{} {}", to_string(algorithm), to_string(settings));
     contender.needs_draws = repeats_configs(algorithm);
     contender.make = [algorithm, settings](const RaceTask& task) {
-      return make_algorithm(algorithm, task.space, settings, {.seed = task.seed, .initial = {}});
+      return make_algorithm(algorithm, task.space, settings, {.seed = task.seed, .initial = {}, .restart = false});
     };
     contender.settings = [settings](int64_t) { return to_string(settings); };
     positions[contender.name] = contenders.size() - 1;

@@ -39,7 +39,7 @@ struct SettingsSelection {
 };
 
 /// Races all settings of settings_grid on the spaces, with the budget of `options` (the first) and its other fields,
-/// and ranks them.
+/// and ranks them. A search that has converged ends, as in the published study.
 SettingsSelection select_settings(Algorithm algorithm, std::span<const RecordedSpace> spaces, const RaceOptions& options,
                                   const RaceHooks& hooks = {});
 
