@@ -9,6 +9,7 @@
 #include "explore/kernel/names.h"
 #include "tensmith/explore/kernel/kernel.h"
 #include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
 #include "tensmith/support/strings.h"
 
 namespace tensmith {
@@ -207,6 +208,21 @@ std::vector<KernelArgument> parse_kernel_arguments(std::string_view text, const 
     begin = i + 1;
   }
   return out;
+}
+
+std::string KernelArgument::read_contents() const {
+  std::string contents;
+  try {
+    contents = read_file(file);
+  } catch (const WorkError& e) {
+    throw UserError(fmt::format("--args: '{}': {}", name, e.message()), e.hint());
+  }
+  if (contents.size() != bytes()) {
+    throw UserError(
+        fmt::format("--args: '{}' holds {} bytes, its file '{}' has {}", name, bytes(), file.string(), contents.size()),
+        "the file has the raw little-endian elements and nothing else");
+  }
+  return contents;
 }
 
 }  // namespace tensmith

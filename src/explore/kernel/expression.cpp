@@ -345,11 +345,6 @@ KernelExpression KernelExpression::parse(std::string_view text, std::string_view
   return ExpressionParser(text, where, names).run();
 }
 
-bool KernelExpression::uses(size_t name) const {
-  return std::any_of(nodes_.begin(), nodes_.end(),
-                     [&](const Node& node) { return node.op == Op::kName && static_cast<size_t>(node.value) == name; });
-}
-
 ExpressionValue KernelExpression::evaluate(std::span<const int64_t> values) const {
   return evaluate(nodes_.back(), values);
 }

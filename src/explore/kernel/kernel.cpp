@@ -153,7 +153,7 @@ void read_arguments(KernelSpec& spec, const KernelRequest& request) {
 }
 
 /// The source with all that it includes by "..." from beside it, each file once.
-uint64_t code_hash(const std::filesystem::path& path, const std::string& code, std::set<std::string>& seen) {
+uint64_t hash_source(const std::filesystem::path& path, const std::string& code, std::set<std::string>& seen) {
   uint64_t hash = hash_bytes(code);
   for (std::string_view line : split_string(code, '\n')) {
     line = trim(line);
@@ -166,9 +166,18 @@ uint64_t code_hash(const std::filesystem::path& path, const std::string& code, s
     const std::filesystem::path file = path.parent_path() / line.substr(1, end - 1);
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error) || !seen.insert(file.lexically_normal()).second) continue;
-    hash = hash_combine(hash, code_hash(file, read_file(file), seen));
+    hash = hash_combine(hash, hash_source(file, read_file(file), seen));
   }
   return hash;
+}
+
+/// A kernel in C is compiled by being included, and a name in quotes knows no escapes.
+void require_includable(const KernelSpec& spec) {
+  if (spec.language != KernelLanguage::kC) return;
+  const std::string path = std::filesystem::absolute(spec.source);
+  if (path.find_first_of("\"\n") == std::string::npos) return;
+  throw UserError(fmt::format("the path '{}' holds a double quote or a line break", path),
+                  "rename the file or its directory");
 }
 
 }  // namespace
@@ -253,6 +262,9 @@ KernelSpec describe_kernel(const KernelRequest& request) {
   spec.name = request.source.stem();
   spec.language = language_of(request);
   spec.code = read_file(request.source);
+  std::set<std::string> seen;
+  spec.code_hash = hash_source(spec.source, spec.code, seen);
+  require_includable(spec);
   spec.entry = entry_of(spec, request.entry);
   spec.flags = request.flags;
   for (const std::string& text : request.parameters) {
@@ -274,8 +286,7 @@ KernelSpec describe_kernel(const KernelRequest& request) {
 }
 
 std::string KernelSpec::identity() const {
-  std::set<std::string> seen;
-  std::string text = fmt::format("kernel:name={},entry={},code={:016x}", name, entry, code_hash(source, code, seen));
+  std::string text = fmt::format("kernel:name={},entry={},code={:016x}", name, entry, code_hash);
   if (has_size) text += fmt::format(",size={}:{}:{}", size[0], size[1], size[2]);
   if (has_grid()) {
     const auto joined = [](const std::array<KernelExpression, 3>& e) {
@@ -283,9 +294,23 @@ std::string KernelSpec::identity() const {
     };
     text += fmt::format(",block={},grid_div={}", joined(block), joined(grid_div));
   }
-  for (const KernelArgument& argument : arguments) text += "," + argument.text;
+  for (const KernelArgument& argument : arguments) {
+    text += "," + argument.text;
+    if (argument.content == KernelArgument::Content::kFile) {
+      text += fmt::format(":contents={:016x}", hash_bytes(argument.read_contents()));
+    }
+  }
   for (const std::string& flag : flags) text += ",flag=" + flag;
   return text;
+}
+
+bool KernelSpec::source_unchanged() const {
+  std::set<std::string> seen;
+  try {
+    return hash_source(source, read_file(source), seen) == code_hash;
+  } catch (const WorkError&) {
+    return false;
+  }
 }
 
 }  // namespace tensmith

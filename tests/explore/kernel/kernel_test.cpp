@@ -164,6 +164,44 @@ TEST_F(KernelTest, TheIdentityTellsCodeSizeArgumentsAndFlags) {
   EXPECT_NE(describe_kernel(request_).identity(), with_part) << "an included file counts";
 }
 
+TEST_F(KernelTest, TheContentsOfFilesBelongToTheIdentity) {
+  const std::string file = dir_.path() / "in.bin";
+  request_.arguments = {"out:float32[size_x]:output", "in:int32[2]:file=" + file};
+  write_file(file, "aaaabbbb");
+  const std::string base = describe_kernel(request_).identity();
+  EXPECT_EQ(describe_kernel(request_).identity(), base);
+  write_file(file, "aaaabbbc");
+  EXPECT_NE(describe_kernel(request_).identity(), base);
+  write_file(file, "aaaa");
+  try {
+    describe_kernel(request_).identity();
+    FAIL() << "a file of another size was taken";
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.message(), "--args: 'in' holds 8 bytes, its file '" + file + "' has 4");
+  }
+}
+
+TEST_F(KernelTest, AChangeOfTheSourceIsSeen) {
+  write_file(dir_.path() / "part.h", "#define N 1\n");
+  write_file(request_.source, "#include \"part.h\"\n__kernel void add(__global float* out, int n) {}\n");
+  const KernelSpec spec = describe_kernel(request_);
+  EXPECT_TRUE(spec.source_unchanged());
+  write_file(dir_.path() / "part.h", "#define N 2\n");
+  EXPECT_FALSE(spec.source_unchanged()) << "an included file counts";
+  std::filesystem::remove(request_.source);
+  EXPECT_FALSE(spec.source_unchanged());
+}
+
+TEST_F(KernelTest, APathThatCannotBeIncludedIsRefused) {
+  request_.size = "";
+  for (const char* name : {"a\"b.c", "a\nb.c"}) {
+    request_.source = dir_.path() / name;
+    write_file(request_.source, "void add(float* out, int n) { out[0] = n; }\n");
+    EXPECT_NE(error().find("holds a double quote or a line break (hint: rename the file"), std::string::npos)
+        << error();
+  }
+}
+
 TEST(KernelsOfTest, FindsTheKernelsOfASource) {
   const auto names = [](const char* source, KernelLanguage language) { return kernels_of(source, language); };
   using Names = std::vector<std::string>;

@@ -55,8 +55,6 @@ class KernelExpression {
   ExpressionValue evaluate(std::span<const int64_t> values) const;
 
   const std::string& text() const { return text_; }
-  /// Whether it depends on the name at a position.
-  bool uses(size_t name) const;
 
  private:
   friend class ExpressionParser;

@@ -58,6 +58,8 @@ struct KernelArgument {
   bool is_buffer() const { return role != Role::kScalar; }
   bool is_checked() const { return role == Role::kOutput || role == Role::kInOut; }
   uint64_t bytes() const { return count * static_cast<uint64_t>(type.element_bytes()); }
+  /// The bytes of a file that is the contents. Throws UserError when it cannot be read or has another size.
+  std::string read_contents() const;
 };
 
 /// Arguments of a list with commas between:
@@ -98,7 +100,8 @@ struct KernelLaunch {
 struct KernelSpec {
   std::string name;  ///< of the source file
   std::filesystem::path source;
-  std::string code;  ///< of the source file
+  std::string code;        ///< of the source file
+  uint64_t code_hash = 0;  ///< of the code and the files that it includes by "..."
   KernelLanguage language = KernelLanguage::kC;
   std::string entry;
   std::vector<KernelParameter> parameters;
@@ -113,8 +116,10 @@ struct KernelSpec {
   /// Whether it is launched as blocks of threads.
   bool has_grid() const { return language != KernelLanguage::kC; }
   /// What a measured time depends on besides the config and the device: the names and sizes, the code with the files
-  /// that it includes by "..." (as a hash), arguments and flags.
+  /// that it includes by "..." and the arguments' files (as hashes), arguments and flags. Throws as read_contents.
   std::string identity() const;
+  /// Whether the source, and what it includes by "...", still is what it was when this was made.
+  bool source_unchanged() const;
 };
 
 /// Reads the source and understands all of the request. Throws UserError for whatever is wrong with it, WorkError when

@@ -33,6 +33,10 @@ struct KernelMeasurerOptions {
   std::string worker_program;   ///< as LocalMeasurerOptions::worker_program
 };
 
+/// What tells two references of a kernel apart, by contents: records of a kernel that was checked against one say
+/// nothing about another. Throws UserError for a file that cannot be read, and as KernelSpec::identity.
+std::string reference_identity(const KernelReference& reference, const KernelSpec& spec);
+
 /// What a kernel's times depend on besides the kernel.
 struct KernelPlace {
   std::string device;    ///< name of the GPU or CPU

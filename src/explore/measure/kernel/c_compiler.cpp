@@ -37,18 +37,15 @@ void CCompiler::start(size_t id, const std::vector<std::string>& defines) {
   const std::filesystem::path messages = directory_.path() / fmt::format("{}.txt", count_);
   ++count_;
   SpawnOptions options;
-  options.argv = {compiler_,
-                  "-O3",
-                  "-march=native",
-                  "-shared",
-                  "-fPIC",
-                  "-Werror=implicit-function-declaration",
+  options.argv = {compiler_, "-O3", "-march=native", "-shared", "-fPIC",
+                  // A kernel that is named like a function of a library (gamma, say) is meant, not the function.
+                  "-fvisibility=hidden", "-Wl,-Bsymbolic", "-Werror=implicit-function-declaration",
                   "-Werror=int-conversion"};
   for (const std::string& define : defines) options.argv.push_back("-D" + define);
   options.argv.insert(options.argv.end(), spec_.flags.begin(), spec_.flags.end());
   options.argv.insert(options.argv.end(), {(directory_.path() / "shim.c").string(), "-o", object.string(), "-lm"});
-  // In another language its messages could not be read.
-  options.environment = {"LC_ALL=C"};
+  // In another language its messages could not be read; and one that is killed leaves its own files behind.
+  options.environment = {"LC_ALL=C", "TMPDIR=" + directory_.path().string()};
   options.die_with_parent = true;
   const UniqueFd out(::open(messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (out.valid()) options.fds = {{out.get(), STDOUT_FILENO}, {out.get(), STDERR_FILENO}};
@@ -81,9 +78,11 @@ std::optional<std::pair<size_t, CompiledKernel>> CCompiler::finished(double seco
   do {
     for (size_t i = 0; i < jobs_.size(); ++i) {
       if (std::optional<CompiledKernel> result = poll(jobs_[i])) {
-        const size_t id = jobs_[i].id;
+        const Job job = std::move(jobs_[i]);
         jobs_.erase(jobs_.begin() + static_cast<std::ptrdiff_t>(i));
-        return std::pair(id, std::move(*result));
+        std::error_code ignored;
+        std::filesystem::remove(job.messages, ignored);
+        return std::pair(job.id, std::move(*result));
       }
     }
     if (jobs_.empty()) return std::nullopt;

@@ -29,7 +29,6 @@ class CCompiler {
   /// Starts compiling with macros "NAME=VALUE". Throws DeviceError when the compiler cannot be started.
   void start(size_t id, const std::vector<std::string>& defines);
   bool busy() const { return !jobs_.empty(); }
-  size_t running() const { return jobs_.size(); }
   /// Waits up to `seconds` for one that ends, and gives its id and result.
   std::optional<std::pair<size_t, CompiledKernel>> finished(double seconds);
   /// Kills all that runs.

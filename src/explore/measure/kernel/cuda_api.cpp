@@ -36,6 +36,7 @@ Driver::Driver()
   library_.get(ModuleLoadData, "cuModuleLoadData");
   library_.get(ModuleUnload, "cuModuleUnload");
   library_.get(ModuleGetFunction, "cuModuleGetFunction");
+  library_.find(FuncGetParamInfo, "cuFuncGetParamInfo");
   library_.get(LaunchKernel, "cuLaunchKernel");
   library_.get(EventCreate, "cuEventCreate");
   library_.get(EventRecord, "cuEventRecord");

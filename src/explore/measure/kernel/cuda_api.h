@@ -57,6 +57,7 @@ struct Driver {
   int (*ModuleLoadData)(Handle*, const void*);
   int (*ModuleUnload)(Handle);
   int (*ModuleGetFunction)(Handle*, Handle, const char*);
+  int (*FuncGetParamInfo)(Handle, size_t, size_t*, size_t*);  ///< null before CUDA 12.4
   int (*LaunchKernel)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**,
                       void**);
   int (*EventCreate)(Handle*, unsigned);

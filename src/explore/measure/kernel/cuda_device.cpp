@@ -1,4 +1,5 @@
 #include <array>
+#include <cstring>
 #include <map>
 #include <optional>
 
@@ -6,6 +7,7 @@
 
 #include "explore/measure/kernel/cuda_api.h"
 #include "explore/measure/kernel/device.h"
+#include "tensmith/support/error.h"
 
 namespace tensmith {
 namespace {
@@ -17,6 +19,10 @@ constexpr int kAnyArchitecture = 75;
 
 /// A failed launch leaves the context useless, which is a crash as far as the runner's process is concerned.
 constexpr bool ends_context(int error) { return error >= 700 && error < 720 && error != cuda::kOutOfResources; }
+
+/// What a value of an argument takes at most, and all parameters of a kernel together.
+constexpr size_t kSlot = 8;
+constexpr size_t kMostParameterBytes = 32768;
 
 struct Loaded {
   cuda::Handle module = nullptr;
@@ -39,7 +45,13 @@ class CudaDevice : public KernelDevice {
     }
   }
 
-  std::string name() override { return driver_ ? name_ : "no GPU"; }
+  std::string name() override {
+    if (!driver_) return "no GPU";
+    if (!compiler_) compiler_.emplace();
+    int major = 0, minor = 0;
+    compiler_->Version(&major, &minor);
+    return fmt::format("{} (NVRTC {}.{})", name_, major, minor);
+  }
 
   void attach(std::span<const HostArgument> arguments) override {
     arguments_.assign(arguments.begin(), arguments.end());
@@ -51,6 +63,7 @@ class CudaDevice : public KernelDevice {
               fmt::format("no memory for '{}' ({} bytes)", arguments_[i].name, arguments_[i].buffer->size()));
       upload(i);
     }
+    make_parameters();
   }
 
   void upload(size_t argument) override {
@@ -76,6 +89,12 @@ class CudaDevice : public KernelDevice {
       driver_->ModuleUnload(loaded.module);
       require(error, fmt::format("there is no kernel '{}'", request.entry()), RunnerReply::BUILD_FAILED);
     }
+    try {
+      check_parameters(loaded.function, request.entry());
+    } catch (...) {
+      driver_->ModuleUnload(loaded.module);
+      throw;
+    }
     loaded_[next_handle_] = loaded;
     return next_handle_++;
   }
@@ -89,16 +108,11 @@ class CudaDevice : public KernelDevice {
 
   double run(uint32_t handle, int calls) override {
     const Loaded& loaded = loaded_.at(handle);
-    std::vector<void*> parameters;
-    for (size_t i = 0; i < arguments_.size(); ++i) {
-      parameters.push_back(arguments_[i].buffer != nullptr ? static_cast<void*>(&memory_[i])
-                                                           : static_cast<void*>(arguments_[i].scalar.data()));
-    }
     require(driver_->EventRecord(begin_, nullptr), "it cannot be timed");
     for (int i = 0; i < calls; ++i) {
       const int error =
           driver_->LaunchKernel(loaded.function, loaded.grid[0], loaded.grid[1], loaded.grid[2], loaded.block[0],
-                                loaded.block[1], loaded.block[2], 0, nullptr, parameters.data(), nullptr);
+                                loaded.block[1], loaded.block[2], 0, nullptr, parameters_.data(), nullptr);
       require(
           error, "it cannot be launched",
           error == cuda::kOutOfResources || error == cuda::kInvalidValue ? RunnerReply::INVALID : RunnerReply::FAILED);
@@ -117,6 +131,46 @@ class CudaDevice : public KernelDevice {
     driver_->GetErrorName(error, &name);
     throw KernelFailure(ends_context(error) ? RunnerReply::CRASH : status,
                         fmt::format("{}: {} ({})", what, name == nullptr ? "an error" : name, error));
+  }
+
+  /// The driver reads as many parameters as the kernel has, and as many bytes of each as it wants, whatever --args
+  /// says: behind the arguments there is enough for all that a kernel can have.
+  void make_parameters() {
+    values_.assign(kSlot * arguments_.size() + kMostParameterBytes, std::byte{0});
+    parameters_.assign(arguments_.size() + kMostParameterBytes, values_.data() + kSlot * arguments_.size());
+    for (size_t i = 0; i < arguments_.size(); ++i) {
+      const std::string& scalar = arguments_[i].scalar;
+      std::byte* value = values_.data() + kSlot * i;
+      TENSMITH_ICHECK(scalar.size() <= kSlot, "a scalar of more than 8 bytes");
+      if (arguments_[i].buffer != nullptr) {
+        std::memcpy(value, &memory_[i], sizeof memory_[i]);
+      } else {
+        std::memcpy(value, scalar.data(), scalar.size());
+      }
+      parameters_[i] = value;
+    }
+  }
+
+  /// Whether --args is what the kernel takes, as far as the driver tells: older ones do not.
+  void check_parameters(cuda::Handle function, const std::string& entry) const {
+    if (driver_->FuncGetParamInfo == nullptr) return;
+    size_t count = 0, offset = 0, size = 0;
+    for (; driver_->FuncGetParamInfo(function, count, &offset, &size) == 0; ++count) {
+      if (count >= arguments_.size()) continue;
+      const HostArgument& argument = arguments_[count];
+      const size_t given = argument.buffer != nullptr ? sizeof(cuda::Pointer) : argument.scalar.size();
+      if (given != size) {
+        throw KernelFailure(
+            RunnerReply::BUILD_FAILED,
+            fmt::format("the argument '{}' ({}, {} bytes) does not fit parameter {} of '{}', which has {} bytes",
+                        argument.name, argument.buffer != nullptr ? "a buffer" : to_string(argument.type), given,
+                        count + 1, entry, size));
+      }
+    }
+    if (count != arguments_.size()) {
+      throw KernelFailure(RunnerReply::BUILD_FAILED, fmt::format("the kernel '{}' has {} parameters, --args has {}",
+                                                                 entry, count, arguments_.size()));
+    }
   }
 
   void choose(const std::string& wanted) {
@@ -210,6 +264,8 @@ class CudaDevice : public KernelDevice {
   cuda::Handle end_ = nullptr;
   std::vector<HostArgument> arguments_;
   std::vector<cuda::Pointer> memory_;  ///< by argument; 0 for scalars
+  std::vector<std::byte> values_;      ///< of the parameters, each in a slot
+  std::vector<void*> parameters_;      ///< where the values are
   std::map<uint32_t, Loaded> loaded_;
   uint32_t next_handle_ = 1;
 };

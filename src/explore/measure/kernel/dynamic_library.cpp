@@ -19,8 +19,10 @@ DynamicLibrary::DynamicLibrary(const std::vector<const char*>& names, const std:
                       fmt::format("{} needs {}, which is not on this machine; {}", what, names.front(), how_to_get_it));
 }
 
+void* DynamicLibrary::find_symbol(const char* name) const { return dlsym(handle_, name); }
+
 void* DynamicLibrary::symbol(const char* name) const {
-  void* found = dlsym(handle_, name);
+  void* found = find_symbol(name);
   if (found == nullptr) {
     throw KernelFailure(proto::RunnerReply::FAILED, fmt::format("{} has no function {}: it is too old", name_, name));
   }

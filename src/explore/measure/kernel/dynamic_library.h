@@ -17,8 +17,15 @@ class DynamicLibrary {
     function = reinterpret_cast<F*>(symbol(name));
   }
 
+  /// The same, but null when the library lacks it.
+  template <typename F>
+  void find(F*& function, const char* name) const {
+    function = reinterpret_cast<F*>(find_symbol(name));
+  }
+
  private:
   void* symbol(const char* name) const;
+  void* find_symbol(const char* name) const;
 
   void* handle_ = nullptr;
   std::string name_;

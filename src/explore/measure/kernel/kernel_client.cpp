@@ -121,9 +121,10 @@ RunnerAnswer KernelClient::time(KernelModule& module, double min_seconds, const 
   return run(module, request, stop);
 }
 
-RunnerAnswer KernelClient::capture(KernelModule& module, const StopQuery& stop) {
+RunnerAnswer KernelClient::capture(KernelModule& module, OutputFill fill, const StopQuery& stop) {
   proto::KernelRun request;
   request.set_capture(true);
+  request.set_zeros(fill == OutputFill::kZeros);
   return run(module, request, stop);
 }
 

@@ -18,6 +18,9 @@ struct KernelModule {
   bool ran = false;  ///< there: a first run may still compile
 };
 
+/// Every bit of an output before a kernel runs. What it does not write tells itself by being as it was filled.
+enum class OutputFill : uint8_t { kOnes, kZeros };
+
 /// The process that runs kernels, as the measurer sees it: always there, for one that is lost is replaced by the next
 /// request. Throws DeviceError when none can be started, or when the machine lacks what the language needs.
 class KernelClient {
@@ -34,8 +37,8 @@ class KernelClient {
   /// As RunnerClient::check and time.
   RunnerAnswer check(KernelModule& module, double min_seconds, double slow_seconds, const StopQuery& stop);
   RunnerAnswer time(KernelModule& module, double min_seconds, const StopQuery& stop);
-  /// Runs it once and makes its answer what is expected.
-  RunnerAnswer capture(KernelModule& module, const StopQuery& stop);
+  /// Runs it once and makes its answer what is expected. `fill` is what outputs hold before.
+  RunnerAnswer capture(KernelModule& module, OutputFill fill, const StopQuery& stop);
   void unload(KernelModule& module);
   bool loaded(const KernelModule& module) const { return process_ && module.process == count_; }
 

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "explore/measure/output_check.h"
 #include "tensmith/explore/measure/workload_data.h"
 #include "tensmith/schedule/reference.h"
 #include "tensmith/support/error.h"
@@ -39,6 +40,14 @@ std::string scalar_bytes(const KernelArgument& argument) {
 }
 
 }  // namespace
+
+std::string read_reference(const std::filesystem::path& file) {
+  try {
+    return read_file(file);
+  } catch (const WorkError& e) {
+    throw UserError(fmt::format("--reference: {}", e.message()), e.hint());
+  }
+}
 
 KernelData::KernelData(const std::vector<KernelArgument>& arguments, uint64_t seed) : arguments_(arguments) {
   initial_.resize(arguments.size());
@@ -80,17 +89,7 @@ KernelData::~KernelData() { munmap(memory_, size_); }
 
 void KernelData::fill(const KernelArgument& argument, std::span<std::byte> out, uint64_t seed, uint64_t stream) const {
   if (argument.content == KernelArgument::Content::kFile) {
-    std::string bytes;
-    try {
-      bytes = read_file(argument.file);
-    } catch (const WorkError& e) {
-      throw UserError(fmt::format("--args: '{}': {}", argument.name, e.message()), e.hint());
-    }
-    if (bytes.size() != out.size()) {
-      throw UserError(fmt::format("--args: '{}' holds {} bytes, its file '{}' has {}", argument.name, out.size(),
-                                  argument.file.string(), bytes.size()),
-                      "the file has the raw little-endian elements and nothing else");
-    }
+    const std::string bytes = argument.read_contents();
     std::memcpy(out.data(), bytes.data(), bytes.size());
     return;
   }
@@ -117,12 +116,7 @@ void KernelData::fill(const KernelArgument& argument, std::span<std::byte> out, 
 void KernelData::read_expected(const std::filesystem::path& file) {
   size_t bytes = 0;
   for (const Region& region : expected_) bytes += region.bytes;
-  std::string text;
-  try {
-    text = read_file(file);
-  } catch (const WorkError& e) {
-    throw UserError(fmt::format("--reference: {}", e.message()), e.hint());
-  }
+  const std::string text = read_reference(file);
   if (text.size() != bytes) {
     throw UserError(
         fmt::format("--reference: the outputs hold {} bytes, '{}' has {}", bytes, file.string(), text.size()),
@@ -154,10 +148,49 @@ void KernelData::finish_expected(std::optional<double> tolerance) {
     }
     tolerances_[i] = tolerance.value_or(standard_tolerance(argument.type)) * largest;
     if (strange > 0) {
-      log_warning("{} of {} elements of the reference of '{}' are no finite numbers: the kernel may not write them",
-                  strange, argument.count, argument.name);
+      log_warning("{} of {} elements of the reference of '{}' are no finite numbers", strange, argument.count,
+                  argument.name);
     }
   }
+}
+
+void KernelData::hold_expected() {
+  held_.resize(expected_.size());
+  for (size_t i = 0; i < expected_.size(); ++i) {
+    const std::span<std::byte> now = span(expected_[i]);
+    held_[i].assign(now.begin(), now.end());
+  }
+}
+
+std::string KernelData::difference_from_held() {
+  std::string text;
+  for (size_t i = 0; i < arguments_.size() && text.empty(); ++i) {
+    const KernelArgument& argument = arguments_[i];
+    const std::span<std::byte> now = span(expected_[i]);
+    const std::vector<std::byte>& before = held_[i];
+    if (now.empty() || std::memcmp(now.data(), before.data(), now.size()) == 0) continue;
+    const size_t width = static_cast<size_t>(argument.type.element_bytes());
+    size_t differ = 0;
+    for (size_t done = 0; done < argument.count; done += kBlock) {
+      const size_t count = std::min<size_t>(kBlock, argument.count - done);
+      const size_t at = done * width;
+      if (argument.type.is_float()) {
+        const DoubleTensor values = to_doubles(argument.type, now.data() + at, count);
+        differ += check_output(argument.type, before.data() + at, values.data(), count, tolerances_[i]).wrong;
+      } else {
+        for (size_t k = 0; k < count; ++k) {
+          differ += std::memcmp(now.data() + at + k * width, before.data() + at + k * width, width) != 0 ? 1 : 0;
+        }
+      }
+    }
+    if (differ == 0) continue;
+    text = argument.role == KernelArgument::Role::kOutput
+               ? fmt::format("{} of {} elements of '{}' are not written (or differ from run to run)", differ,
+                             argument.count, argument.name)
+               : fmt::format("{} of {} elements of '{}' differ from run to run", differ, argument.count, argument.name);
+  }
+  held_.clear();
+  return text;
 }
 
 std::vector<proto::KernelArgument> KernelData::describe() const {

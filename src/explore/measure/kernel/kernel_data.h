@@ -13,6 +13,9 @@
 
 namespace tensmith {
 
+/// The bytes of a file with what is expected. Throws UserError when it cannot be read.
+std::string read_reference(const std::filesystem::path& file);
+
 /// What a kernel's arguments hold at first and what is expected of it, in a shared memory file that runner processes
 /// map (proto::KernelSetup tells its layout).
 class KernelData {
@@ -30,6 +33,10 @@ class KernelData {
   /// To be called when what is expected is there: finds the largest allowed errors, and warns of elements that are no
   /// finite numbers.
   void finish_expected(std::optional<double> tolerance);
+  /// Keeps a copy of what is expected, for difference_from_held.
+  void hold_expected();
+  /// How what is expected now, after finish_expected, differs from the copy, which ends; empty when it does not.
+  std::string difference_from_held();
   /// The arguments as a runner is told of them.
   std::vector<proto::KernelArgument> describe() const;
 
@@ -48,6 +55,7 @@ class KernelData {
   std::vector<Region> initial_;   ///< by argument; empty where there is none
   std::vector<Region> expected_;  ///< by argument; empty where it is not checked
   std::vector<double> tolerances_;
+  std::vector<std::vector<std::byte>> held_;  ///< by argument
 };
 
 }  // namespace tensmith

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "explore/measure/interleaved.h"
 #include "explore/measure/kernel/c_compiler.h"
@@ -13,6 +14,9 @@
 #include "tensmith/explore/measure/worker.h"
 #include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
+#include "tensmith/support/hash.h"
+#include "tensmith/support/log.h"
 #include "tensmith/support/sysinfo.h"
 
 namespace tensmith {
@@ -28,14 +32,24 @@ class KernelBuilder {
  public:
   using StopQuery = Measurer::StopQuery;
 
-  KernelBuilder(const KernelSpec& spec, const KernelMeasurerOptions& options) : spec_(spec) {
+  KernelBuilder(const KernelSpec& spec, const KernelMeasurerOptions& options)
+      : spec_(spec), directory_(std::filesystem::absolute(spec.source).parent_path()) {
     if (spec.language == KernelLanguage::kC) compiler_.emplace(spec, options.compiler, options.build_timeout);
+    // OpenCL has no way to write a space into its options.
+    if (spec.language == KernelLanguage::kOpenCl && directory_.find(' ') != std::string::npos) {
+      if (spec.code.find("include") != std::string::npos) {
+        log_warning("'{}' cannot include files that are beside it: OpenCL takes no directory with a space in its name",
+                    spec.source.string());
+      }
+      directory_.clear();
+    }
   }
 
   bool compiles() const { return compiler_.has_value(); }
 
-  /// One result a config; none where `stop` said true.
+  /// One result a config; none where `stop` said true. Throws WorkError when the source is not what it was.
   std::vector<std::optional<CompiledKernel>> build(std::span<const Config> configs, const StopQuery& stop) {
+    require_source();
     std::vector<std::optional<CompiledKernel>> results(configs.size());
     for (size_t i = 0; i < configs.size(); ++i) {
       if (compiler_) {
@@ -48,6 +62,7 @@ class KernelBuilder {
       if (auto done = compiler_->finished(kPollSeconds)) results[done->first] = std::move(done->second);
     }
     if (compiler_) compiler_->stop();
+    require_source();
     return results;
   }
 
@@ -61,9 +76,7 @@ class KernelBuilder {
     code.set_file(spec_.source);
     code.set_source(spec_.code);
     for (const std::string& define : kernel_defines(spec_, config)) code.add_options("-D" + define);
-    // OpenCL has no way to write a space into its options.
-    const std::string directory = std::filesystem::absolute(spec_.source).parent_path();
-    if (directory.find(' ') == std::string::npos) code.add_options("-I" + directory);
+    if (!directory_.empty()) code.add_options("-I" + directory_);
     for (const std::string& flag : spec_.flags) code.add_options(flag);
     const KernelLaunch launch = kernel_launch(spec_, config);
     for (size_t i = 0; i < 3; ++i) {
@@ -74,9 +87,21 @@ class KernelBuilder {
   }
 
  private:
+  /// Compilers read files, and an editor may be open.
+  void require_source() const {
+    if (spec_.source_unchanged()) return;
+    throw WorkError(
+        fmt::format("'{}', or a file that it includes, was changed during the search", spec_.source.string()),
+        "start again: what was measured belongs to the code as it was");
+  }
+
   const KernelSpec& spec_;
+  std::string directory_;  ///< of the source; empty where the language cannot be told of it
   std::optional<CCompiler> compiler_;
 };
+
+/// What a reference kernel is run with.
+Config first_config(const KernelSpec& spec) { return {std::vector<uint16_t>(spec.parameters.size())}; }
 
 }  // namespace
 
@@ -108,10 +133,10 @@ struct KernelMeasurer::Impl {
     } else {
       const auto& other = std::get<KernelSpec>(reference);
       KernelBuilder other_builder(other, options);
-      const Config first{std::vector<uint16_t>(other.parameters.size())};
-      if (!capture(other, other_builder, first, fmt::format("'{}'", other.source.string()), stop)) return false;
+      if (!capture(other, other_builder, first_config(other), fmt::format("'{}'", other.source.string()), stop))
+        return false;
     }
-    data->finish_expected(options.tolerance);
+    if (std::holds_alternative<std::filesystem::path>(reference)) data->finish_expected(options.tolerance);
     client.emplace(spec, options, &*data);
     return true;
   }
@@ -136,9 +161,18 @@ struct KernelMeasurer::Impl {
     KernelClient runner(from, anywhere, &*data);
     KernelModule module{from_builder.code(config, *compiled)};
     RunnerAnswer answer = runner.load(module, stop);
-    if (answer.ok()) answer = runner.capture(module, stop);
+    if (answer.ok()) answer = runner.capture(module, OutputFill::kOnes, stop);
+    if (answer.ok() && !answer.stopped) {
+      data->hold_expected();
+      answer = runner.capture(module, OutputFill::kZeros, stop);
+    }
     if (answer.stopped) return false;
     if (!answer.ok()) fail(answer.status, answer.error);
+    data->finish_expected(options.tolerance);
+    if (const std::string difference = data->difference_from_held(); !difference.empty()) {
+      throw WorkError(fmt::format("the reference cannot be made with {}: {}", what, difference),
+                      "what a kernel writes only in part is an inout with contents, NAME:TYPE[COUNT]:inout:zeros");
+    }
     return true;
   }
 
@@ -181,6 +215,12 @@ struct KernelMeasurer::Impl {
         result.seconds = std::move(answer.seconds);
         const double fastest = *std::min_element(result.seconds.begin(), result.seconds.end());
         best_seconds = best_seconds == 0 ? fastest : std::min(best_seconds, fastest);
+      }
+      if (!answer.ok() && builder->compiles()) {
+        // A comparison would have no use for it.
+        built.erase(space.index_of(config));
+        std::error_code ignored;
+        std::filesystem::remove(compiled.file, ignored);
       }
       result.status = answer.status;
       result.error = answer.error;
@@ -227,6 +267,19 @@ struct KernelMeasurer::Impl {
     return answer;
   }
 };
+
+std::string reference_identity(const KernelReference& reference, const KernelSpec& spec) {
+  if (const auto* config = std::get_if<Config>(&reference)) {
+    return fmt::format("config:{}", fmt::join(kernel_defines(spec, *config), ";"));
+  }
+  if (const auto* file = std::get_if<std::filesystem::path>(&reference)) {
+    return fmt::format("file:{:016x}", hash_bytes(read_reference(*file)));
+  }
+  const auto& other = std::get<KernelSpec>(reference);
+  uint64_t hash = hash_bytes(other.identity());
+  for (const std::string& define : kernel_defines(other, first_config(other))) hash = hash_bytes(define, hash);
+  return fmt::format("kernel:{:016x}", hash);
+}
 
 KernelPlace find_kernel_place(const KernelSpec& spec, const KernelMeasurerOptions& options) {
   if (spec.language == KernelLanguage::kC) return {cpu_model_name(), CCompiler::version(options.compiler)};

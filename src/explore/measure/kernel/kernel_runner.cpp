@@ -37,6 +37,9 @@ std::unique_ptr<KernelDevice> make_device(const proto::KernelSetup& setup) {
   }
 }
 
+/// The byte of an output that nothing was written to: of numbers that are not whole, NaN.
+constexpr int kNan = 0xFF;
+
 /// A buffer of the kernel.
 struct Buffer {
   GuardedBuffer memory;
@@ -146,26 +149,26 @@ class KernelRunner {
     for (Buffer& buffer : buffers_) fill(buffer);
   }
 
-  /// What a buffer holds before the kernel runs: an output holds NaN, so that a missing store is seen.
-  void fill(Buffer& buffer) {
+  /// What a buffer holds before the kernel runs: an output holds one byte everywhere, so that a missing store is seen.
+  void fill(Buffer& buffer, int output = kNan) {
     if (buffer.role == Role::OUTPUT) {
-      std::memset(buffer.memory.data(), 0xFF, buffer.memory.size());
+      std::memset(buffer.memory.data(), output, buffer.memory.size());
     } else {
       std::memcpy(buffer.memory.data(), data_ + buffer.initial, buffer.memory.size());
     }
   }
 
-  void refill() {
+  void refill(int output = kNan) {
     for (Buffer& buffer : buffers_) {
       if (!buffer.checked()) continue;
-      fill(buffer);
+      fill(buffer, output);
       device_->upload(buffer.argument);
     }
   }
 
   void run(const proto::KernelRun& request, proto::RunnerReply& reply) {
     const uint32_t handle = request.handle();
-    if (request.check() || request.capture()) refill();
+    if (request.check() || request.capture()) refill(request.zeros() ? 0 : kNan);
     const double cold = device_->run(handle, 1);
     if (request.capture()) return capture();
     if (request.check()) check();

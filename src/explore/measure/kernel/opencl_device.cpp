@@ -38,6 +38,8 @@ struct Loaded {
   std::array<size_t, 3> global{1, 1, 1};
 };
 
+/// A kernel that fails while it runs may leave the context useless, which shows when something waits for it: as far as
+/// the runner's process is concerned, that is a crash.
 class OpenClDevice : public KernelDevice {
  public:
   explicit OpenClDevice(const std::string& wanted) {
@@ -74,7 +76,7 @@ class OpenClDevice : public KernelDevice {
     const GuardedBuffer& buffer = *arguments_[argument].buffer;
     require(api_.EnqueueWriteBuffer(queue_, memory_[argument], cl::kTrue, 0, buffer.size(), buffer.data(), 0, nullptr,
                                     nullptr),
-            "a buffer cannot be written");
+            "a buffer cannot be written", RunnerReply::CRASH);
   }
 
   void download(size_t argument) override {
@@ -82,7 +84,7 @@ class OpenClDevice : public KernelDevice {
     const GuardedBuffer& buffer = *arguments_[argument].buffer;
     require(api_.EnqueueReadBuffer(queue_, memory_[argument], cl::kTrue, 0, buffer.size(), buffer.data(), 0, nullptr,
                                    nullptr),
-            "a buffer cannot be read");
+            "a buffer cannot be read", RunnerReply::CRASH);
   }
 
   uint32_t load(const proto::KernelLoad& request) override {
@@ -127,12 +129,14 @@ class OpenClDevice : public KernelDevice {
               error == cl::kInvalidWorkGroupSize || error == cl::kOutOfResources ? RunnerReply::INVALID
                                                                                  : RunnerReply::FAILED);
     }
-    require(api_.Finish(queue_), "it did not run to its end");
+    require(api_.Finish(queue_), "it did not run to its end", RunnerReply::CRASH);
     double nanoseconds = 0;
     for (cl::Handle event : events) {
       cl::ULong start = 0, end = 0;
-      require(api_.GetEventProfilingInfo(event, cl::kProfilingStart, sizeof start, &start, nullptr), "it has no time");
-      require(api_.GetEventProfilingInfo(event, cl::kProfilingEnd, sizeof end, &end, nullptr), "it has no time");
+      require(api_.GetEventProfilingInfo(event, cl::kProfilingStart, sizeof start, &start, nullptr), "it has no time",
+              RunnerReply::CRASH);
+      require(api_.GetEventProfilingInfo(event, cl::kProfilingEnd, sizeof end, &end, nullptr), "it has no time",
+              RunnerReply::CRASH);
       nanoseconds += static_cast<double>(end - start);
       api_.ReleaseEvent(event);
     }
@@ -251,11 +255,11 @@ class OpenClDevice : public KernelDevice {
     cl::Int error = 0;
     void* memory = api_.EnqueueMapBuffer(queue_, memory_[argument], cl::kTrue, flags, 0,
                                          arguments_[argument].buffer->size(), 0, nullptr, nullptr, &error);
-    require(error, "a buffer cannot be mapped");
+    require(error, "a buffer cannot be mapped", RunnerReply::CRASH);
     TENSMITH_ICHECK(memory == arguments_[argument].buffer->data(), "a buffer of this CPU's is not our own memory");
     require(api_.EnqueueUnmapMemObject(queue_, memory_[argument], memory, 0, nullptr, nullptr),
-            "a buffer cannot be unmapped");
-    require(api_.Finish(queue_), "a buffer cannot be unmapped");
+            "a buffer cannot be unmapped", RunnerReply::CRASH);
+    require(api_.Finish(queue_), "a buffer cannot be unmapped", RunnerReply::CRASH);
   }
 
   cl::Api api_;

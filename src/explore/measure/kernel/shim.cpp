@@ -12,12 +12,6 @@ std::string c_type(DataType type) {
   return fmt::format("__{}INT{}_TYPE__", type.is_uint() ? "U" : "", type.bits);
 }
 
-std::string quoted(const std::string& path) {
-  std::string out;
-  for (char c : path) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
-  return "\"" + out + "\"";
-}
-
 }  // namespace
 
 std::string kernel_shim_source(const KernelSpec& spec) {
@@ -26,10 +20,15 @@ std::string kernel_shim_source(const KernelSpec& spec) {
     const KernelArgument& argument = spec.arguments[i];
     if (!call.empty()) call += ", ";
     // A pointer without a type fits every parameter that is a pointer, and no other.
-    call += argument.is_buffer() ? fmt::format("a[{}]", i) : fmt::format("*({}*)a[{}]", c_type(argument.type), i);
+    call += argument.is_buffer() ? fmt::format("tensmith_argument[{}]", i)
+                                 : fmt::format("*({}*)tensmith_argument[{}]", c_type(argument.type), i);
   }
-  return fmt::format("#include {}\n#line 1 \"--args\"\nvoid {}(void** a) {{ {}({}); }}\n",
-                     quoted(std::filesystem::absolute(spec.source)), kKernelShimName, spec.entry, call);
+  // Names that no parameter has, for parameters are macros. Only the shim can be seen from outside, so that a kernel is
+  // never mistaken for a function of a library that has its name.
+  return fmt::format(
+      "#include \"{}\"\n#line 1 \"--args\"\n"
+      "__attribute__((__visibility__(\"default\"))) void {}(void** tensmith_argument) {{ {}({}); }}\n",
+      std::filesystem::absolute(spec.source).string(), kKernelShimName, spec.entry, call);
 }
 
 }  // namespace tensmith
