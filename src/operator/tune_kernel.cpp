@@ -1,5 +1,7 @@
 #include "tensmith/operator/tune_kernel.h"
 
+#include <algorithm>
+#include <climits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +14,9 @@
 
 namespace tensmith {
 namespace {
+
+/// Trials of kernels in C that a search asks for before it learns how they went.
+constexpr int kMostAtOnce = 8;
 
 /// Keeps what passes through.
 class KeepingSink : public RecordSink {
@@ -56,7 +61,15 @@ TunedKernel tune_kernel(const KernelSpec& spec, const ConfigSpace& space, const 
   tuned.device = place.device;
   // The compiler makes code for this CPU, by whose name other records are kept too.
   tuned.key.cpu = spec.language == KernelLanguage::kC ? parse_target("llvm").cpu : place.device;
-  if (!place.compiler.empty()) tuned.key.features.push_back("cc=" + place.compiler);
+  if (!place.compiler.empty()) {
+    // Records keep features with commas between.
+    std::string compiler = place.compiler;
+    std::replace(compiler.begin(), compiler.end(), ',', ';');
+    tuned.key.features.push_back("cc=" + compiler);
+  }
+  tuned.key.features.push_back("reference=" + reference_identity(reference, spec));
+  tuned.key.features.push_back(measuring.tolerance ? fmt::format("tolerance={}", *measuring.tolerance)
+                                                   : "tolerance=standard");
   tuned.key.threads = spec.language == KernelLanguage::kCuda ? 1 : measuring.threads;
 
   TuneTask task;
@@ -84,6 +97,9 @@ TunedKernel tune_kernel(const KernelSpec& spec, const ConfigSpace& space, const 
   options.stop = settings.stop;
   options.time_budget_seconds = settings.time_budget_seconds;
   options.progress = settings.progress;
+  // No model is worth more trials at once: only compilers gain, by running side by side.
+  const int jobs = measuring.jobs > 0 ? measuring.jobs : static_cast<int>(allowed_cpus().size());
+  options.batches = {{INT_MAX, spec.language == KernelLanguage::kC ? std::clamp(jobs, 1, kMostAtOnce) : 1}};
   tuned.result = tune(task, *search, measurer, &sink, options);
   std::erase_if(tuned.records, [&](const Record& r) { return r.space_fingerprint != space.fingerprint(); });
   return tuned;
@@ -100,7 +116,7 @@ RecordedSpace recorded_kernel(const KernelSpec& spec, const ConfigSpace& space, 
   info.problem_size = fmt::format("[{}, {}, {}]", spec.size[0], spec.size[1], spec.size[2]);
   RecordedSpace recorded(std::move(info), std::move(product));
   for (const Record& record : tuned.records) {
-    if (record.kind != RecordKind::kTrial) continue;
+    if (record.kind != RecordKind::kTrial || record.status == TrialStatus::kWorkerLost) continue;
     const uint64_t index = space.index_of(space.from_values(record.knobs));
     if (recorded.kind(index) != PointKind::kMissing) continue;
     if (record.ok()) {

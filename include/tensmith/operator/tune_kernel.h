@@ -36,7 +36,8 @@ struct TunedKernel {
 };
 
 /// Searches for the fastest config of a user's own kernel by measuring on this machine. Every trial goes to `database`
-/// (may be null). What was measured for the same code, size, arguments, device and compiler counts.
+/// (may be null). What was measured for the same code, size, arguments, device, compiler, reference
+/// and tolerance counts.
 ///
 /// The kernel runs in worker processes, which are this program started again: its main must begin with
 /// run_worker_if_asked (worker_main.h).
@@ -48,7 +49,7 @@ TunedKernel tune_kernel(const KernelSpec& spec, const ConfigSpace& space, const 
                         const KernelReference& reference, Database* database, const TuneKernelSettings& settings);
 
 /// What was measured as a recorded space, which other commands and tools read: times are means in milliseconds, and
-/// configs that were not tried are missing.
+/// configs that were not tried, or whose process somebody else ended, are missing.
 RecordedSpace recorded_kernel(const KernelSpec& spec, const ConfigSpace& space, const TunedKernel& tuned);
 
 }  // namespace tensmith
