@@ -79,19 +79,29 @@ void ValidSampler::add_known(const Config& config) {
 }
 
 std::optional<Config> ValidSampler::from_order(const IndexSet& seen) {
-  if (order_.empty()) {
+  if (!ordered_) {
     order_.resize(space_.size());
     std::iota(order_.begin(), order_.end(), 0u);
     rng_.shuffle(order_);
+    ordered_ = true;
   }
-  // Seen and invalid points stay so: the position never has to go back, except for points that were passed over by a
-  // caller which then did not mark them as seen.
+  // In a circle: what was returned before is unseen still when the caller has passed it over. Invalid points stay so,
+  // and are left out of the next round.
   Config config;
-  while (position_ < order_.size()) {
-    const uint64_t index = order_[position_++];
-    if (seen.contains(index)) continue;
-    point_at(space_, index, config);
-    if (space_.valid(config)) return config;
+  for (size_t left = order_.size(); left > 0; --left) {
+    if (position_ == order_.size()) {
+      order_.resize(kept_);
+      position_ = kept_ = 0;
+      if (order_.empty()) break;
+    }
+    const uint32_t index = order_[position_++];
+    const bool known = seen.contains(index);
+    if (!known) {
+      point_at(space_, index, config);
+      if (!space_.valid(config)) continue;
+    }
+    order_[kept_++] = index;
+    if (!known) return config;
   }
   return std::nullopt;
 }

@@ -30,7 +30,8 @@ bool next_point(const ConfigSpace& space, Config& config);
 int move_one_knob(const ConfigSpace& space, Rng& rng, double near, Config& config);
 
 /// Draws valid configs that have not been seen. Bounded work a call, whatever the constraints:
-/// spaces of up to kEnumerationLimit points are walked in a random order fixed by the seed, so exhaustion is exact;
+/// spaces of up to kEnumerationLimit points are walked in a random order fixed by the seed, round and round, so
+/// exhaustion is exact, and a config that was returned but not made a seen one comes again;
 /// larger ones are sampled by rejection (uniform), then, when valid points are rare, by small random changes of known
 /// valid configs, and last by more rejection and a scan of a part of the space from a random place.
 class ValidSampler {
@@ -56,7 +57,9 @@ class ValidSampler {
   Rng rng_;
   bool small_;
   std::vector<uint32_t> order_;  ///< of a small space: a random permutation of its indices, made at the first need
-  size_t position_ = 0;
+  bool ordered_ = false;
+  size_t position_ = 0;  ///< in order_, that comes next
+  size_t kept_ = 0;      ///< points before it that are not known to be invalid; they are moved to the front
   std::vector<Config> known_;
   size_t known_next_ = 0;
 };

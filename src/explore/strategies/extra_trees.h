@@ -39,7 +39,6 @@ class ExtraTrees {
   void add(std::span<const float> row, bool label, Rng& rng);
   /// Grows all trees anew from the rows there are.
   void rebuild(Rng& rng);
-  size_t rows() const { return labels_.size(); }
 
   /// The points to follow, one column after the other.
   void track(std::vector<float> columns, size_t points);

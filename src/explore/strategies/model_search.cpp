@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 
 #include "explore/seen.h"
 #include "explore/strategies/acquisition.h"
@@ -26,12 +25,17 @@ constexpr size_t kTrackedWork = 500000;
 constexpr size_t kMinTracked = 3072;
 constexpr size_t kVarianceRows = 64;
 constexpr size_t kStartCandidates = 256;
+/// Configs that a start point is kept away from; among more of them one place is as good as another.
+constexpr size_t kStartNeighbours = 4096;
 
 struct Row {
   Config config;
   uint64_t index;
   double seconds;  ///< infinity: failed
 };
+
+/// Of two rows of one array; as fast as each other, the one that was told first.
+bool faster(const Row& a, const Row& b) { return a.seconds != b.seconds ? a.seconds < b.seconds : &a < &b; }
 
 /// Points with what the models see of them.
 struct PointSet {
@@ -218,8 +222,10 @@ class ModelSearch final : public SearchStrategy {
     for (const Row& row : rows_) {
       if (std::isfinite(row.seconds)) elite.push_back(&row);
     }
-    std::stable_sort(elite.begin(), elite.end(), [](const Row* a, const Row* b) { return a->seconds < b->seconds; });
-    if (elite.size() > kElite) elite.resize(kElite);
+    const size_t most = std::min(kElite, elite.size());
+    std::partial_sort(elite.begin(), elite.begin() + static_cast<std::ptrdiff_t>(most), elite.end(),
+                      [](const Row* a, const Row* b) { return faster(*a, *b); });
+    elite.resize(most);
     size_t added = 0;
     for (size_t attempt = 0; !elite.empty() && attempt < 4 * kSampledNear && added < kSampledNear; ++attempt) {
       Config config = elite[rng_.uniform_int(uint64_t{elite.size()})]->config;
@@ -237,6 +243,7 @@ class ModelSearch final : public SearchStrategy {
   std::optional<size_t> start_point() {
     std::vector<size_t> candidates = random_untaken(kStartCandidates);
     if (candidates.empty()) return std::nullopt;
+    if (seen_.indices().size() > kStartNeighbours) return candidates.front();
     std::vector<float> others;
     for (uint64_t index : sorted_seen()) {
       others.resize(others.size() + width_);
@@ -291,7 +298,6 @@ class ModelSearch final : public SearchStrategy {
   // --- the model ---
 
   double target(double seconds) const { return compressed(seconds / reference_, options_.compression); }
-  double failure_target() const { return worst_; }
 
   /// describe(), from the points there are where it can be.
   float row_of(const Row& row, float* out) const {
@@ -302,17 +308,40 @@ class ModelSearch final : public SearchStrategy {
     return prior_.active() ? points_.prior_mean[p] : 0.0F;
   }
 
+  /// Whether the process on times has a use for it.
+  bool usable(const Row& row) const { return std::isfinite(row.seconds) || !options_.learn_validity; }
+
+  /// Rows that the process is given at most, all at once; its time grows with their cube.
+  size_t row_limit() const { return options_.best_rows + options_.newest_rows; }
+
+  /// Those it is given: places in rows_, in their order.
+  std::vector<size_t> modelled_rows() const {
+    std::vector<size_t> chosen;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      if (usable(rows_[i])) chosen.push_back(i);
+    }
+    if (chosen.size() <= row_limit()) return chosen;
+    const auto best_end = chosen.begin() + static_cast<std::ptrdiff_t>(options_.best_rows);
+    const auto newest = chosen.end() - static_cast<std::ptrdiff_t>(options_.newest_rows);
+    std::nth_element(chosen.begin(), best_end, newest, [&](size_t a, size_t b) { return faster(rows_[a], rows_[b]); });
+    chosen.erase(best_end, newest);
+    std::sort(chosen.begin(), chosen.end());
+    return chosen;
+  }
+
+  size_t usable_rows() const { return options_.learn_validity ? valid_ : told(); }
+
   void absorb() {
-    const size_t usable = options_.learn_validity ? valid_ : told();
-    if (stale_ ||
-        static_cast<double>(usable) >= std::max(1.0, (1.0 + options_.growth) * static_cast<double>(fitted_))) {
+    const size_t most = row_limit() + row_limit() / 3;
+    if (stale_ || gp_->rows() + (rows_.size() - absorbed_) > most ||
+        static_cast<double>(usable_rows()) >= std::max(1.0, (1.0 + options_.growth) * static_cast<double>(fitted_))) {
       refit();
       return;
     }
     for (; absorbed_ < rows_.size(); ++absorbed_) {
       const Row& row = rows_[absorbed_];
-      if (!std::isfinite(row.seconds) && options_.learn_validity) continue;
-      const double y = std::isfinite(row.seconds) ? target(row.seconds) : failure_target();
+      if (!usable(row)) continue;
+      const double y = std::isfinite(row.seconds) ? target(row.seconds) : worst_;
       best_target_ = std::min(best_target_, y);
       std::vector<float> numbers(width_);
       const float expected = row_of(row, numbers.data());
@@ -330,9 +359,9 @@ class ModelSearch final : public SearchStrategy {
       if (std::isfinite(row.seconds)) worst = std::max(worst, target(row.seconds));
     }
     worst_ = worst;
-    for (const Row& row : rows_) {
-      if (!std::isfinite(row.seconds) && options_.learn_validity) continue;
-      const double y = std::isfinite(row.seconds) ? target(row.seconds) : failure_target();
+    for (size_t i : modelled_rows()) {
+      const Row& row = rows_[i];
+      const double y = std::isfinite(row.seconds) ? target(row.seconds) : worst_;
       numbers.resize(numbers.size() + width_);
       const float expected = row_of(row, numbers.data() + numbers.size() - width_);
       targets.push_back(y - expected);
@@ -342,10 +371,10 @@ class ModelSearch final : public SearchStrategy {
       best_target_ = *std::min_element(points_.prior_mean.begin(), points_.prior_mean.end());
     }
     const size_t n = targets.size();
-    const bool due = static_cast<double>(n) >= (1.0 + options_.growth) * static_cast<double>(fitted_);
+    const bool due = static_cast<double>(usable_rows()) >= (1.0 + options_.growth) * static_cast<double>(fitted_);
     if (due && n > (prior_.active() ? 2 : 1)) {
       fit_parameters(numbers, targets);
-      fitted_ = n;
+      fitted_ = usable_rows();
     }
     gp_->set_rows({numbers.data(), n, width_}, targets);
     absorbed_ = rows_.size();
@@ -508,8 +537,8 @@ class ModelSearch final : public SearchStrategy {
   double worst_ = 0.0;
   size_t improved_ = 0;    ///< rows told when the best was found
   double widening_ = 1.0;  ///< of deviations, while nothing better is found
-  size_t fitted_ = 0;      ///< rows of the last fit of hyper-parameters
-  size_t absorbed_ = 0;    ///< of rows_, that the Gaussian process has
+  size_t fitted_ = 0;      ///< usable rows there were at the last fit of hyper-parameters
+  size_t absorbed_ = 0;    ///< of rows_, that the Gaussian process has or was not given for want of room
   size_t believed_ = 0;    ///< its last rows that are guesses
   bool stale_ = true;
   size_t validity_built_ = 0;  ///< rows of the last trees that were grown as a whole

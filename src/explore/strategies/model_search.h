@@ -45,6 +45,10 @@ struct ModelSearchOptions : StrategyOptions {
   int first_steps = 40;  ///< of L-BFGS a fit, while there are few rows
   int later_steps = 10;
   int fit_rows = 200;  ///< that they are fitted to
+  /// It is given the best rows there are and the newest of the others: all until there are more than that. A third of
+  /// their number may be added before they are chosen anew.
+  size_t best_rows = 1000;
+  size_t newest_rows = 500;
 
   // While nothing better is found.
   double patience = 100;   ///< results without an improvement after which deviations count for more,

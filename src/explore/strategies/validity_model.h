@@ -23,7 +23,6 @@ class ValidityModel {
 
   /// Learns of one config. `anew`: from all again, which a model that has grown by single configs is the better for.
   void add(const Config& config, bool runs, bool anew, Rng& rng);
-  size_t rows() const { return trees_.rows(); }
 
   /// The points to follow, one column after the other, and the probability that each runs.
   void track(std::vector<float> columns, size_t points) { trees_.track(std::move(columns), points); }
