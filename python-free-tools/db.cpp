@@ -123,33 +123,40 @@ void merge(const Options& options) {
   report(options, merge_databases(paths, options.output));
 }
 
-std::string space_text(const Options& options, SpaceFormat format) {
-  const std::vector<RecordedSpace> spaces = spaces_of_database(options.db, options.records, format);
+RecordedSpace one_space(const Options& options, SpaceFormat format) {
+  std::vector<RecordedSpace> spaces = spaces_of_database(options.db, options.records, format);
   if (spaces.size() > 1) {
     std::string names;
     for (const RecordedSpace& space : spaces) names += (names.empty() ? "" : "; ") + space.info().name;
     throw UserError(
         fmt::format("{}: a file of this format holds one space, and {} are there", options.db, spaces.size()),
-        "choose by --workload and --threads: " + names);
+        "choose by --workload, --threads, --cpu and --flushed: " + names);
   }
-  return print_space(spaces.front(), format);
+  return std::move(spaces.front());
 }
 
 std::string export_text(const Options& options) {
   switch (options.form) {
     case ExportForm::kJsonLines: return export_records(Database(options.db), ExportFormat::kJsonLines);
     case ExportForm::kCsv: return export_records(Database(options.db), ExportFormat::kCsv);
-    case ExportForm::kKernelTuner: return space_text(options, SpaceFormat::kKernelTuner);
-    case ExportForm::kT4: return space_text(options, SpaceFormat::kT4);
+    case ExportForm::kKernelTuner:
+    case ExportForm::kT4: break;
   }
-  TENSMITH_UNREACHABLE("a form of export");
+  const SpaceFormat format = options.form == ExportForm::kT4 ? SpaceFormat::kT4 : SpaceFormat::kKernelTuner;
+  const RecordedSpace space = one_space(options, format);
+  if (options.output.empty()) return print_space(space, format);
+  save_space(space, options.output, format);
+  return {};
 }
 
 void export_all(const Options& options) {
-  const std::string text = export_text(options);
-  if (!options.output.empty()) {
-    write_file(options.output, text);
+  const bool records = options.form == ExportForm::kJsonLines || options.form == ExportForm::kCsv;
+  if (records && !options.records.empty()) {
+    throw UserError("--workload, --threads, --cpu and --flushed choose a space; jsonl and csv hold all records",
+                    "leave them out, or give --format=kernel-tuner or t4");
   }
+  const std::string text = export_text(options);
+  if (records && !options.output.empty()) write_file(options.output, text);
   if (options.json) {
     emit_result(options.output.empty() ? nlohmann::json{{"text", text}} : nlohmann::json{{"file", options.output}});
   } else if (options.output.empty()) {

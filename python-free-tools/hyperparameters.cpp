@@ -57,7 +57,8 @@ std::vector<Algorithm> algorithms_of(const std::string& text) {
     if (text == "all") out.push_back(algorithm);
   }
   if (text == "all") return out;
-  for (std::string_view name : split_string(text, ',')) {
+  for (std::string_view part : split_string(text, ',')) {
+    const std::string_view name = trim(part);
     const std::optional<Algorithm> algorithm = find_algorithm(name);
     if (!algorithm || !has_settings(*algorithm)) {
       throw UserError(algorithm ? fmt::format("--algorithms: '{}' has no hyper-parameters to choose", name)
@@ -115,6 +116,14 @@ void run(const Options& options) {
   const std::vector<Algorithm> algorithms = algorithms_of(options.algorithms);
   const std::vector<RecordedSpace> spaces = load_spaces(options.spaces);
   const std::vector<int64_t> budgets = options.budgets.empty() ? paper_budgets(spaces) : options.budgets;
+  uint64_t largest = 0;
+  for (const RecordedSpace& space : spaces) largest = std::max(largest, space.size());
+  for (int64_t budget : budgets) {
+    if (static_cast<uint64_t>(budget) > largest) {
+      throw UserError(fmt::format("--budgets: {} is larger than every space", budget),
+                      fmt::format("the largest has {} points", largest));
+    }
+  }
   std::optional<RaceState> state;
   if (!options.directory.empty()) {
     make_directories(options.directory);

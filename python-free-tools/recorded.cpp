@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "output.h"
 #include "tensmith/explore/database.h"
 #include "tensmith/explore/recorded/record_space.h"
 #include "tensmith/ops/workload.h"
@@ -40,6 +41,8 @@ void RecordFilter::add_to(CLI::App& app, const std::string& threads) {
   app.add_option("--workload", workload, "the workload whose trials are meant (default: all)");
   app.add_option(threads, operator_threads, "the operator's threads in these trials (default: any)")
       ->check(CLI::Range(1, 1024));
+  app.add_option("--cpu", cpu, "the CPU that they were measured on, as `db stats` names it (default: any)");
+  app.add_option("--flushed", flushed, "yes: with caches emptied before each repetition; no: hot (default: both)");
 }
 
 std::vector<RecordedSpace> spaces_of_database(const std::string& path, const RecordFilter& filter, SpaceFormat format) {
@@ -51,8 +54,20 @@ std::vector<RecordedSpace> spaces_of_database(const std::string& path, const Rec
     all += fmt::format("{}{}", all.empty() ? "" : "; ", to_string(key));
     if (!workload.empty() && key.workload != workload) continue;
     if (filter.operator_threads > 0 && key.threads != filter.operator_threads) continue;
+    if (!filter.cpu.empty() && key.cpu != filter.cpu) continue;
+    if (filter.flushed && key.flushed != *filter.flushed) continue;
     const std::vector<Record> records = database.records(key);
-    if (has_trial(records)) spaces.push_back(space_of_records(records, format));
+    if (!has_trial(records)) continue;
+    try {
+      RecordedSpace space = space_of_records(records, format);
+      if (space.valid_count() > 0) {
+        spaces.push_back(std::move(space));
+      } else {
+        print_stderr(fmt::format("tensmith: {}: passed over, for no trial was valid\n", to_string(key)));
+      }
+    } catch (const UserError& error) {
+      print_stderr(fmt::format("tensmith: {}: passed over: {}\n", to_string(key), error.what()));
+    }
   }
   if (spaces.empty()) {
     throw UserError(fmt::format("{}: no trial of what was asked for", path),

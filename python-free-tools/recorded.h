@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,10 @@ std::vector<RecordedSpace> load_spaces(const std::vector<std::string>& paths);
 struct RecordFilter {
   std::string workload;
   int operator_threads = 0;
+  std::string cpu;
+  std::optional<bool> flushed;
+
+  bool empty() const { return workload.empty() && operator_threads == 0 && cpu.empty() && !flushed; }
 
   /// `threads` is the name of the option for the operator's threads.
   void add_to(CLI::App& app, const std::string& threads);

@@ -208,9 +208,13 @@ std::vector<AlgorithmSettings> settings_grid(Algorithm algorithm, int64_t budget
       return as_settings(ranges);
     }
     case Algorithm::kParticleSwarm: {
-      std::vector<ParticleSwarmOptions> all;
+      std::vector<int> sizes;
       for (double share : {1.0, 0.5, 0.33, 0.2, 0.1, 0.07, 0.03}) {
-        const int particles = std::max(1, static_cast<int>(share * static_cast<double>(budget)));
+        sizes.push_back(std::max(1, static_cast<int>(share * static_cast<double>(budget))));
+      }
+      sort_unique(sizes);
+      std::vector<ParticleSwarmOptions> all;
+      for (const int particles : sizes) {
         std::vector<int> neighbours;
         for (double part : {0.5, 0.33, 0.2, 0.1}) {
           neighbours.push_back(std::max(1, static_cast<int>(part * particles)));

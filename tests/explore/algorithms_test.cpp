@@ -53,7 +53,7 @@ TEST(Algorithms, WhatDependsOnTheBudgetHasSettingsThatDo) {
 
 TEST(Algorithms, TheGridHoldsTheDefaultsAndNothingTwice) {
   for (Algorithm algorithm : all_algorithms()) {
-    for (int64_t budget : {100, 400, 1600}) {
+    for (int64_t budget : {1, 25, 100, 400, 1600}) {
       std::set<std::string> texts;
       const std::vector<AlgorithmSettings> grid = settings_grid(algorithm, budget);
       for (const AlgorithmSettings& settings : grid) texts.insert(to_string(settings));

@@ -60,6 +60,11 @@ TEST_P(EverySequentialSearch, SpacesWithNextToNothing) {
     const auto strategy = make(*space);
     EXPECT_EQ(run_search(*strategy, 10, 4, to_two).size(), 1u);
     EXPECT_TRUE(strategy->propose(1).empty());
+    StrategyOptions once;
+    once.restart = false;
+    const auto [algorithm, budget] = GetParam();
+    const auto short_lived = make_algorithm(algorithm, *space, default_settings(algorithm, budget), once);
+    EXPECT_EQ(run_search(*short_lived, 10, 4, to_two).size(), 1u) << "looks at the only config";
   }
   ConfigSpace never = make_space(4, 6);
   never.add_constraint("never", [](const ConfigSpace&, const Config&) { return false; });
@@ -80,18 +85,21 @@ TEST_P(EverySequentialSearch, KnownConfigsCostNothing) {
 }
 
 TEST_P(EverySequentialSearch, AResumedRunGoesOnAsAnUninterruptedOne) {
-  const ConfigSpace space = make_space(6, 7);
+  ConfigSpace tight = make_space(6, 7);
+  tight.add_constraint("multiple of 3", [](const ConfigSpace&, const Config& c) { return sum_of(c) % 3 == 0; });
   const auto time = [](const Config& c) { return sum_of(c) % 5 == 0 ? 0.0 : bowl(c, 3.0); };
-  const std::vector<Config> all = run_search(*make(space), 120, 1, time);
-  EXPECT_EQ(all, run_search(*make(space), 120, 16, time)) << "whatever the batch";
-  EXPECT_NE(all, run_search(*make(space, 4), 120, 1, time));
-  const auto resumed = make(space);
-  std::vector<Observation> known;
-  for (int i = 0; i < 41; ++i) {
-    known.push_back({all[i], time(all[i]) > 0 ? TrialStatus::kOk : TrialStatus::kBuildError, time(all[i])});
+  for (const ConfigSpace& space : {make_space(6, 7), tight}) {
+    const std::vector<Config> all = run_search(*make(space), 120, 1, time);
+    EXPECT_EQ(all, run_search(*make(space), 120, 16, time)) << "whatever the batch";
+    EXPECT_NE(all, run_search(*make(space, 4), 120, 1, time));
+    const auto resumed = make(space);
+    std::vector<Observation> known;
+    for (int i = 0; i < 81; ++i) {
+      known.push_back({all[i], time(all[i]) > 0 ? TrialStatus::kOk : TrialStatus::kBuildError, time(all[i])});
+    }
+    resumed->update(known);
+    EXPECT_EQ(run_search(*resumed, 39, 1, time), std::vector<Config>(all.begin() + 81, all.end()));
   }
-  resumed->update(known);
-  EXPECT_EQ(run_search(*resumed, 79, 1, time), std::vector<Config>(all.begin() + 41, all.end()));
 }
 
 TEST_P(EverySequentialSearch, ComesNearTheBottomOfABowl) {

@@ -21,7 +21,7 @@ struct IteratedSearchOptions : StrategyOptions {
   Improvement improvement = Improvement::kFirst;
   /// Random moves from the best minimum to the next start, as a share of the number of knobs; at least one.
   double walk = 1.0;
-  int patience = 25;  ///< minima in a row that are no better, after which it starts anew at random
+  int patience = 25;  ///< minima in a row that are no better, after which one start is random
 };
 
 /// Iterated local search: the next start is a random walk away from the best minimum so far.

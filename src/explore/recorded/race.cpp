@@ -20,7 +20,7 @@
 namespace tensmith {
 namespace {
 
-constexpr uint64_t kResultsVersion = 1;  // of what a cell's id stands for
+constexpr uint64_t kResultsVersion = 2;  // of what a cell's id stands for
 constexpr double kSecondsPerMillisecond = 1e-3;
 
 uint64_t fingerprint(const RecordedSpace& space, Objective objective) {
@@ -126,7 +126,7 @@ class Race {
   RaceCell new_cell(size_t s, const Contender& contender, int64_t budget, int64_t limit) const {
     const RecordedInfo& info = spaces_[s].info();
     RaceCell cell{.space = info.name,
-                  .kernel = info.kernel,
+                  .kernel = kernel_of(s),
                   .device = info.device,
                   .algorithm = contender.name,
                   .settings = contender.settings ? contender.settings(budget) : "",
@@ -149,11 +149,17 @@ class Race {
     return cell;
   }
 
+  /// A space that does not name its kernel has one of its own.
+  const std::string& kernel_of(size_t s) const {
+    const RecordedInfo& info = spaces_[s].info();
+    return info.kernel.empty() ? info.name : info.kernel;
+  }
+
   /// The spaces that are history for one.
   std::vector<size_t> others(size_t s) const {
     std::vector<size_t> out;
     for (size_t other = 0; other < spaces_.size(); ++other) {
-      if (other != s && spaces_[other].info().kernel == spaces_[s].info().kernel) out.push_back(other);
+      if (other != s && kernel_of(other) == kernel_of(s)) out.push_back(other);
     }
     return out;
   }
@@ -295,8 +301,16 @@ void check(std::span<const RecordedSpace> spaces, std::span<const Contender> con
   if (spaces.empty()) throw UserError("a race needs a space", "name a file of a recorded space");
   if (contenders.empty()) throw UserError("a race needs an algorithm");
   if (options.runs < 1) throw UserError(fmt::format("{} runs tell nothing", options.runs), "give at least 1");
-  check_unique(spaces, [](const RecordedSpace& space) { return space.info().name; }, "space");
-  check_unique(contenders, [](const Contender& contender) { return contender.name; }, "algorithm");
+  check_unique(
+      spaces, [](const RecordedSpace& space) { return space.info().name; }, "space");
+  if (!options.budgets.empty() && std::all_of(contenders.begin(), contenders.end(), [&](const Contender& contender) {
+        return contender.largest_budget > 0 && contender.largest_budget < options.budgets.front();
+      })) {
+    throw UserError(fmt::format("none of the algorithms runs to a budget of {}", options.budgets.front()),
+                    "name them one by one: in a group, those with a model run to a small budget only");
+  }
+  check_unique(
+      contenders, [](const Contender& contender) { return contender.name; }, "algorithm");
   for (const RecordedSpace& space : spaces) {
     if (space.valid_count() == 0) {
       throw UserError(

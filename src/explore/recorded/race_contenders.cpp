@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tensmith/costmodel/gbt.h"
 #include "tensmith/explore/algorithms.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/strings.h"
@@ -52,6 +53,7 @@ std::vector<Contender> members(Group group, Objective objective, const Contender
     const bool model = uses_model(algorithm);
     if (group == (model ? Group::kNoModel : Group::kModel)) continue;
     if (repeats_configs(algorithm) && objective == Objective::kMean) continue;
+    if (algorithm == Algorithm::kGbt && !gbt_available()) continue;
     out.push_back(contender_of(algorithm, options));
     if (model) out.back().largest_budget = kLargestModelBudget;
   }
@@ -67,7 +69,12 @@ std::vector<std::string> contender_names() {
 }
 
 Contender make_contender(std::string_view name, const ContenderOptions& options) {
-  if (const std::optional<Algorithm> found = find_algorithm(name)) return contender_of(*found, options);
+  if (const std::optional<Algorithm> found = find_algorithm(name)) {
+    if (*found == Algorithm::kGbt && !gbt_available()) {
+      throw UserError("algorithm 'gbt': this build has no XGBoost", "build Tensmith with libxgboost-dev installed");
+    }
+    return contender_of(*found, options);
+  }
   const std::vector<std::string> names = contender_names();
   const std::optional<std::string> close = closest_match(name, names);
   const std::string all = fmt::format("{}; all, model, no-model", fmt::join(names, ", "));

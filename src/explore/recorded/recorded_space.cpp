@@ -63,6 +63,7 @@ void RecordedSpace::put_valid(uint64_t index, double value, std::span<const doub
   claim(index, PointKind::kValid);
   values_[index] = value;
   ++valid_count_;
+  if (!best_ || value < *best_) best_ = value;
   if (runs.empty()) return;
   if (run_ranges_.empty()) run_ranges_.resize(size());
   TENSMITH_ICHECK(runs_.size() + runs.size() < std::numeric_limits<uint32_t>::max(), "runs fit their index");
@@ -74,14 +75,6 @@ void RecordedSpace::put_valid(uint64_t index, double value, std::span<const doub
 void RecordedSpace::put_failed(uint64_t index, std::string_view reason) {
   claim(index, PointKind::kFailed);
   if (!reason.empty()) reasons_.emplace(index, reason);
-}
-
-std::optional<double> RecordedSpace::best() const {
-  std::optional<double> best;
-  for (uint64_t i = 0; i < size(); ++i) {
-    if (kind(i) == PointKind::kValid && (!best || values_[i] < *best)) best = values_[i];
-  }
-  return best;
 }
 
 }  // namespace tensmith

@@ -35,7 +35,6 @@ Vector near_the_middle(const Box& box) {
 
 Piece<int> hop(Look& look, BasinHoppingOptions options) {
   constexpr int kMostHops = 1000000;
-  if (look.free_knobs().empty()) co_return 0;
   Box box(look);
   Step step(options.step);
   Vector start = near_the_middle(box);

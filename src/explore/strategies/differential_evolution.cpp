@@ -87,7 +87,6 @@ Vector crossed(Vector trial, const Vector& mutant, Rng& rng, DifferentialMethod 
 }
 
 Piece<int> evolve(Look& look, DifferentialEvolutionOptions options) {
-  if (look.free_knobs().empty()) co_return 0;
   Box box(look);
   Rng& rng = look.rng();
   const size_t count = std::max<size_t>(5, static_cast<size_t>(std::max(1, options.population)) * box.dimensions());

@@ -124,7 +124,6 @@ class Chain {
 };
 
 Piece<int> anneal(Look& look, DualAnnealingOptions options) {
-  if (look.free_knobs().empty()) co_return 0;
   Box box(look);
   Chain chain(box, options);
   const double q = options.visiting - 1.0;

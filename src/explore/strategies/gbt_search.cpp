@@ -35,11 +35,13 @@ class GbtSearch final : public SearchStrategy {
   std::vector<Config> propose(int count) override {
     if (count < 1) return {};
     // Whole batches, however few are asked for at a time: they are diverse, and the model stays the same within one.
-    if (pending_.empty()) {
-      for (Config& config : annealing_->propose(std::max(count, batch_))) pending_.push_back(std::move(config));
-    }
     std::vector<Config> out;
-    while (static_cast<int>(out.size()) < count && !pending_.empty()) {
+    while (static_cast<int>(out.size()) < count) {
+      if (pending_.empty()) {
+        if (!out.empty()) break;
+        for (Config& config : annealing_->propose(std::max(count, batch_))) pending_.push_back(std::move(config));
+        if (pending_.empty()) break;
+      }
       // Others may have measured it meanwhile.
       if (!told_.contains(space_.index_of(pending_.front()))) out.push_back(std::move(pending_.front()));
       pending_.pop_front();

@@ -41,7 +41,6 @@ double wrapped(double x, double upper) {
 }
 
 Piece<int> fly(Look& look, ParticleSwarmOptions options) {
-  if (look.free_knobs().empty()) co_return 0;
   Box box(look, options.scale);
   Rng& rng = look.rng();
   std::vector<Particle> swarm(static_cast<size_t>(std::max(1, options.particles)));

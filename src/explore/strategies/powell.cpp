@@ -194,6 +194,7 @@ Piece<Minimum> minimize_powell(Box& box, Vector start) {
     const double test = 2.0 * (before.value + value - 2.0 * here.value) * gained * gained - largest * total * total;
     if (test >= 0.0) continue;
     co_await move_along(box, here, direction);
+    if (std::all_of(direction.begin(), direction.end(), [](double d) { return d == 0.0; })) continue;
     directions[which] = directions[n - 1];
     directions[n - 1] = direction;
   }

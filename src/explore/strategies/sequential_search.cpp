@@ -37,20 +37,23 @@ bool Look::find(const Config& config, double& value) {
     return false;
   }
   value = kForbidden;
-  if (known != known_.end()) {
+  if (known == known_.end()) {
+    idle_ += kForbiddenIdle;
+  } else {
     value = known->second.value;
-    visit(config, known->second);
+    // Told by an earlier run: no more idle than it was then.
+    idle_ = visit(config, known->second) ? 0 : idle_ + 1;
   }
-  idle_ += known == known_.end() ? kForbiddenIdle : 1;
   stuck_ = idle_ > max_idle_;
   paused_ = !stuck_ && ++in_a_row_ % kMaxLooksInARow == 0;
   return !stuck_ && !paused_;
 }
 
-void Look::visit(const Config& config, Known& known) {
-  if (std::exchange(known.visited, true)) return;
+bool Look::visit(const Config& config, Known& known) {
+  if (std::exchange(known.visited, true)) return false;
   visited_.insert(space_.index_of(config));
   sampler_.add_known(config);
+  return true;
 }
 
 std::optional<Config> Look::fresh_config() {
@@ -72,10 +75,21 @@ void Look::wait(const Config& config, std::coroutine_handle<> waiter) {
   waiting_ = waiter;
 }
 
+namespace {
+
+/// Where there is nothing to choose, every search is this one.
+Piece<int> look_once(Look& look) {
+  const std::optional<Config> config = look.random_config();
+  if (config) co_await look(*config);
+  co_return 0;
+}
+
+}  // namespace
+
 SequentialSearch::SequentialSearch(const ConfigSpace& space, StrategyOptions options, Program program)
     : look_(space, options.seed),
       seen_(space, std::move(options.initial)),
-      program_(std::move(program)),
+      program_(look_.free_knobs().empty() ? Program(look_once) : std::move(program)),
       restart_(options.restart) {}
 
 bool SequentialSearch::advance() {

@@ -91,8 +91,6 @@ class Look {
   const std::vector<int>& free_knobs() const { return free_; }
   /// A random point of the space that it does not forbid; nothing when none was found.
   std::optional<Config> random_config();
-  /// Of a config that was asked for or told: its last value.
-  double known(const Config& config) const { return answer(config); }
 
   struct Awaiter {
     Look& look;
@@ -129,7 +127,8 @@ class Look {
     double value = kForbidden;
     bool visited = false;  ///< the program has looked at it
   };
-  void visit(const Config& config, Known& known);
+  /// False when the program had looked at it before.
+  bool visit(const Config& config, Known& known);
   /// A config that the program has not looked at, whether it is known or not: a resumed search takes the same course.
   std::optional<Config> fresh_config();
 

@@ -60,7 +60,7 @@ class RecordedSpace {
   uint64_t valid_count() const { return valid_count_; }
   uint64_t recorded_count() const { return recorded_count_; }
   /// The least value of all; nothing when no point is valid.
-  std::optional<double> best() const;
+  std::optional<double> best() const { return best_; }
   /// Whether every valid point has single runs.
   bool has_runs() const { return valid_count_ > 0 && with_runs_ == valid_count_; }
 
@@ -78,6 +78,7 @@ class RecordedSpace {
   std::unordered_map<uint64_t, std::string> reasons_;  ///< of failed points
   std::vector<RunRange> run_ranges_;                   ///< into runs_, one a point; empty while there are no runs
   std::vector<double> runs_;
+  std::optional<double> best_;
   uint64_t valid_count_ = 0;
   uint64_t recorded_count_ = 0;
   uint64_t with_runs_ = 0;

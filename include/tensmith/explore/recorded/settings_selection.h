@@ -8,8 +8,8 @@
 #include "tensmith/explore/algorithms.h"
 #include "tensmith/explore/recorded/race.h"
 
-/// The choice of an algorithm's hyper-parameters: section V of "Benchmarking optimization algorithms for auto-tuning GPU
-/// kernels" (Schoonhoven et al., 2022).
+/// The choice of an algorithm's hyper-parameters: section V of "Benchmarking optimization algorithms for auto-tuning
+/// GPU kernels" (Schoonhoven et al., 2022).
 
 namespace tensmith {
 
@@ -28,8 +28,8 @@ struct RankedSetting {
 
 /// On each space the settings count as good whose mean is within k standard deviations of the best mean (its own
 /// deviation). As k shrinks, fewer are good on every space; the last one is chosen. Returns all settings by the k at
-/// which they drop out, the chosen one first; equal k by the mean. `scores[space][setting]`. Throws UserError when there
-/// is nothing to choose from.
+/// which they drop out, the chosen one first; equal k by the mean. `scores[space][setting]`. Throws UserError when
+/// there is nothing to choose from.
 std::vector<RankedSetting> rank_settings(std::span<const std::vector<SettingScore>> scores);
 
 /// The settings of an algorithm for one budget, compared on some spaces.
@@ -40,7 +40,7 @@ struct SettingsSelection {
 
 /// Races all settings of settings_grid on the spaces, with the budget of `options` (the first) and its other fields,
 /// and ranks them. A search that has converged ends, as in the published study.
-SettingsSelection select_settings(Algorithm algorithm, std::span<const RecordedSpace> spaces, const RaceOptions& options,
-                                  const RaceHooks& hooks = {});
+SettingsSelection select_settings(Algorithm algorithm, std::span<const RecordedSpace> spaces,
+                                  const RaceOptions& options, const RaceHooks& hooks = {});
 
 }  // namespace tensmith
