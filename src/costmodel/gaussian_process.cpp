@@ -403,7 +403,9 @@ void GaussianProcess::predict(const FeatureMatrix& points, std::span<double> mea
   TENSMITH_ICHECK(means.size() == points.rows && (variances.empty() || variances.size() == points.rows),
                   "one mean and variance a point");
   const Index n = s.count;
-  const Index m = std::min<Index>(n, static_cast<Index>(std::min<size_t>(variance_rows, INT32_MAX)));
+  // Rows that variances are told by.
+  const Index m =
+      variances.empty() ? 0 : std::min<Index>(n, static_cast<Index>(std::min<size_t>(variance_rows, INT32_MAX)));
   const MatrixXf u = s.scaled_rows(0, n);
   const MatrixXf h = s.linear_rows(0, n);
   VectorXd weights = s.z.head(n);
@@ -424,7 +426,7 @@ void GaussianProcess::predict(const FeatureMatrix& points, std::span<double> mea
     if (n > 0) {
       MatrixXf k = s.cross(p, q, squares, u, h);
       mean.noalias() = k * alpha;
-      if (!variances.empty() && m > 0) {
+      if (m > 0) {
         MatrixXf v = k.leftCols(m);
         lower.transpose().triangularView<Eigen::Upper>().solveInPlace<Eigen::OnTheRight>(v);
         own -= v.rowwise().squaredNorm().cast<double>();

@@ -118,7 +118,10 @@ class GpModel final : public CostModel {
  private:
   /// Appends what the process sees of a row.
   static void append(std::span<const float> row, const GpFit& fit, std::vector<float>& out) {
-    for (size_t j = 0; j < fit.columns.size(); ++j) out.push_back((row[fit.columns[j]] - fit.low[j]) * fit.scale[j]);
+    constexpr float kFar = 1e6F;  // nothing is known out there, and squares of it have to be finite
+    for (size_t j = 0; j < fit.columns.size(); ++j) {
+      out.push_back(std::clamp((row[fit.columns[j]] - fit.low[j]) * fit.scale[j], -kFar, kFar));
+    }
   }
 
   static std::pair<float, float> range(const FeatureMatrix& rows, const std::vector<size_t>& chosen, size_t column) {
@@ -158,7 +161,8 @@ class GpModel final : public CostModel {
     std::vector<double> values(chosen.size());
     for (uint32_t c = 0; c < rows.columns; ++c) {
       const auto [low, high] = range(rows, chosen, c);
-      if (!(high > low) || !std::isfinite(1.0F / (high - low))) continue;
+      // Neither the difference nor its inverse may overflow.
+      if (!std::isnormal(high - low)) continue;
       for (size_t i = 0; i < chosen.size(); ++i) values[i] = rows.row(chosen[i])[c];
       candidates.push_back({std::abs(stats::pearson(values, targets)), c});
     }

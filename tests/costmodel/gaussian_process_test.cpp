@@ -330,6 +330,31 @@ TEST(GpModel, DegenerateDataGiveAConstant) {
   EXPECT_EQ(model->predict(FeatureMatrix(rows.data(), 2, 2)), (std::vector<float>{0.5, 0.5}));
 }
 
+TEST(GpModel, NumbersAtTheEndOfTheRangeOfFloat) {
+  // Neither a range that overflows nor one whose inverse does can be scaled.
+  for (float step : {3.2e37F, 1e-43F}) {
+    std::vector<float> values;
+    for (size_t i = 0; i < 20; ++i) {
+      values.push_back(static_cast<float>(i));
+      values.push_back((static_cast<float>(i % 10) - 5.0F) * 2.0F * step);
+    }
+    std::vector<double> labels(20);
+    for (size_t i = 0; i < 20; ++i) labels[i] = static_cast<double>(i);
+    const auto model = make_gp();
+    model->fit({values.data(), 20, 2}, labels);
+    const std::vector<float> scores = model->predict(FeatureMatrix(values.data(), 20, 2));
+    for (size_t i = 0; i < 20; ++i) EXPECT_NEAR(scores[i], labels[i], 2.0) << step;
+  }
+}
+
+TEST(GpModel, PointsFarAwayHaveAScore) {
+  const Sample train(50);
+  const auto model = make_gp();
+  model->fit(train.matrix(), train.targets);
+  std::vector<float> far(train.matrix().columns, 3e38F);
+  EXPECT_TRUE(std::isfinite(model->predict(FeatureMatrix(far.data(), 1, far.size()))[0]));
+}
+
 TEST(GpModel, SavedAndLoadedItScoresTheSame) {
   const Sample train(50);
   const auto model = make_gp();
