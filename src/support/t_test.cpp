@@ -51,4 +51,9 @@ TTestResult welch_t_test(const SampleSummary& a, const SampleSummary& b) {
   return judge(a.mean - b.mean, sum, degrees);
 }
 
+TTestResult one_sample_t_test(const SampleSummary& sample) {
+  check(sample);
+  return judge(sample.mean, sample.stddev * sample.stddev / sample.count, sample.count - 1.0);
+}
+
 }  // namespace tensmith::stats

@@ -60,7 +60,17 @@ TEST(TTest, SamplesWithoutSpread) {
   EXPECT_LT(welch_t_test({1, 0, 50}, {0.5, 0.1, 50}).p, 1e-10);
 }
 
-TEST(TTest, OneIsNoSample) { EXPECT_THROW(welch_t_test({1, 0, 1}, {1, 0, 50}), InternalError); }
+TEST(TTest, OneSampleAgainstZero) {
+  EXPECT_NEAR(one_sample_t_test({2.228139 / std::sqrt(11.0), 1.0, 11}).p, 0.05, 1e-6);
+  EXPECT_NEAR(one_sample_t_test({-2.0, 4.0, 16}).t, -2.0, 1e-12);
+  EXPECT_EQ(one_sample_t_test({0.0, 0.0, 5}).p, 1.0);
+  EXPECT_EQ(one_sample_t_test({-1.0, 0.0, 5}).p, 0.0);
+}
+
+TEST(TTest, OneIsNoSample) {
+  EXPECT_THROW(welch_t_test({1, 0, 1}, {1, 0, 50}), InternalError);
+  EXPECT_THROW(one_sample_t_test({1, 0, 1}), InternalError);
+}
 
 }  // namespace
 }  // namespace tensmith::stats

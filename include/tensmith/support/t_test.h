@@ -23,4 +23,7 @@ TTestResult pooled_t_test(const SampleSummary& a, const SampleSummary& b);
 /// Welch's test: variances may differ.
 TTestResult welch_t_test(const SampleSummary& a, const SampleSummary& b);
 
+/// Whether the mean of one sample is 0. Of the differences of pairs it is the paired test. Otherwise as above.
+TTestResult one_sample_t_test(const SampleSummary& sample);
+
 }  // namespace tensmith::stats
