@@ -17,10 +17,12 @@
 #include "tensmith/explore/recorded/search_run.h"
 #include "tensmith/explore/recorded/space_files.h"
 #include "tensmith/support/rng.h"
+#include "tensmith/support/t_test.h"
 
 /// What the learned search reaches on the recorded GPU spaces (`TENSMITH_SPACES`, default ../shared/spaces): the mean
 /// fraction of the optimum over the GPUs of a kernel, and over the kernels, with its standard error and its bar. A bar
-/// is met when mean and one standard error together reach it.
+/// is met when mean and one standard error together reach it. With a history, every space is also searched without it,
+/// from the same seeds: a space where the history does harm is marked.
 
 namespace {
 
@@ -33,7 +35,9 @@ struct Bar {
   double value;
 };
 
-const std::vector<Bar>& bars(bool history, Convention convention) {
+constexpr double kSignificant = 0.01;
+
+const std::vector<Bar>& all_bars(bool history, Convention convention) {
   static const std::vector<Bar> cartesian = {{25, 0.875}, {50, 0.94}, {100, 0.973}, {200, 0.987}, {400, 0.992}};
   static const std::vector<Bar> restricted = {{25, 0.93}, {50, 0.965}, {100, 0.985}, {200, 0.992}, {400, 0.996}};
   static const std::vector<Bar> with_history = {{10, 0.945}, {25, 0.965}, {50, 0.983}, {100, 0.99}};
@@ -68,21 +72,45 @@ struct Options {
   int64_t budget = 0;
 };
 
+Convention convention_of(const Options& options) {
+  return options.convention == "cartesian" ? Convention::kCartesian : Convention::kRestricted;
+}
+
+/// The bars that runs of this budget come to.
+std::vector<Bar> bars_of(const Options& options) {
+  std::vector<Bar> bars = all_bars(options.history, convention_of(options));
+  if (options.budget > 0) std::erase_if(bars, [&](const Bar& bar) { return bar.budget > options.budget; });
+  return bars;
+}
+
 struct Summary {
   double mean = 0.0;
   double variance = 0.0;  ///< of the mean
 };
 
-/// fractions[bar][run]
-std::vector<std::vector<double>> race(const Space& space, const std::vector<Space>& all, const Options& options) {
-  const Convention convention = options.convention == "cartesian" ? Convention::kCartesian : Convention::kRestricted;
-  const std::vector<Bar>& wanted = bars(options.history, convention);
-  const ConfigSpace seen = space_of(space.recorded, convention);
+Summary summary_of(const std::vector<double>& values) {
+  const auto n = static_cast<double>(values.size());
+  Summary summary;
+  for (double v : values) summary.mean += v / n;
+  for (double v : values) summary.variance += (v - summary.mean) * (v - summary.mean) / (n - 1.0) / n;
+  return summary;
+}
+
+/// [bar][run]
+using Fractions = std::vector<std::vector<double>>;
+
+std::vector<TaskHistory> histories(const Space& space, const std::vector<Space>& all) {
   std::vector<TaskHistory> history;
   for (const Space& other : all) {
-    if (options.history && other.kernel == space.kernel && &other != &space) history.push_back(history_of(other));
+    if (other.kernel == space.kernel && &other != &space) history.push_back(history_of(other));
   }
-  std::vector<std::vector<double>> fractions(wanted.size(), std::vector<double>(options.runs));
+  return history;
+}
+
+Fractions race(const Space& space, const std::vector<TaskHistory>& history, const std::vector<Bar>& wanted,
+               const Options& options) {
+  const ConfigSpace seen = space_of(space.recorded, convention_of(options));
+  Fractions fractions(wanted.size(), std::vector<double>(options.runs));
   std::atomic<int> next{0};
   const auto work = [&] {
     for (int run; (run = next++) < options.runs;) {
@@ -90,9 +118,7 @@ std::vector<std::vector<double>> race(const Space& space, const std::vector<Spac
       search.seed = static_cast<uint64_t>(options.first_seed + run);
       search.history = history;
       const auto strategy = make_learned_search(seen, std::move(search));
-      RunOptions limits;
-      limits.budget = options.budget > 0 ? options.budget : wanted.back().budget;
-      const SearchRun result = run_search(*strategy, space.recorded, limits);
+      const SearchRun result = run_search(*strategy, space.recorded, {wanted.back().budget});
       for (size_t b = 0; b < wanted.size(); ++b) {
         fractions[b][run] = result.fraction(space.recorded, *space.recorded.best(), wanted[b].budget);
       }
@@ -102,6 +128,22 @@ std::vector<std::vector<double>> race(const Space& space, const std::vector<Spac
   for (int t = 0; t < options.threads; ++t) threads.emplace_back(work);
   for (std::thread& thread : threads) thread.join();
   return fractions;
+}
+
+/// Paired by seed: what the history adds to the fractions of a space, and whether that is more than chance.
+void print_gain(const Fractions& with, const Fractions& without, const std::vector<Bar>& wanted) {
+  bool below = false;
+  fmt::print("{:28}", "  added by the history");
+  for (size_t b = 0; b < wanted.size(); ++b) {
+    std::vector<double> gains;
+    for (size_t run = 0; run < with[b].size(); ++run) gains.push_back(with[b][run] - without[b][run]);
+    const Summary gain = summary_of(gains);
+    const auto n = static_cast<double>(gains.size());
+    const double p = stats::one_sample_t_test({gain.mean, std::sqrt(gain.variance * n), n}).p;
+    below = below || (gain.mean < 0.0 && p < kSignificant);
+    fmt::print("  {:4} {:+.4f} (p {:.3f})", wanted[b].budget, gain.mean, p);
+  }
+  fmt::print("{}\n", below ? "  BELOW" : "");
 }
 
 /// A space with heavy tails: the median point has 3 % of the optimum's speed.
@@ -164,8 +206,13 @@ int main(int argc, char** argv) {
   app.add_option("--runs", options.runs)->check(CLI::Range(2, 100000));
   app.add_option("--first-seed", options.first_seed);
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 1024));
-  app.add_option("--budget", options.budget, "ends runs earlier");
+  app.add_option("--budget", options.budget, "ends runs earlier, and leaves out the bars of larger budgets");
   CLI11_PARSE(app, argc, argv);
+  const std::vector<Bar> wanted = bars_of(options);
+  if (wanted.empty()) {
+    fmt::print(stderr, "--budget={}: all bars are of larger budgets\n", options.budget);
+    return 2;
+  }
   if (options.heavy_tails) return race_heavy_tails(options) ? 0 : 1;
 
   const char* where = std::getenv("TENSMITH_SPACES");
@@ -183,24 +230,20 @@ int main(int argc, char** argv) {
     const size_t split = name.find('_');
     spaces.push_back({name.substr(0, split), name.substr(split + 1), load_space(file)});
   }
-  const Convention convention = options.convention == "cartesian" ? Convention::kCartesian : Convention::kRestricted;
-  const std::vector<Bar>& wanted = bars(options.history, convention);
   std::map<std::string, std::vector<std::vector<Summary>>> kernels;  // kernel -> one a space -> one a bar
   for (const Space& space : spaces) {
     const bool tuning = std::find(kTuning.begin(), kTuning.end(), space.device) != kTuning.end();
     if (tuning != options.tuning) continue;
-    const std::vector<std::vector<double>> fractions = race(space, spaces, options);
+    const std::vector<TaskHistory> history = options.history ? histories(space, spaces) : std::vector<TaskHistory>{};
+    const Fractions fractions = race(space, history, wanted, options);
     std::vector<Summary> summaries;
     fmt::print("{:12} {:15}", space.kernel, space.device);
     for (size_t b = 0; b < wanted.size(); ++b) {
-      const auto n = static_cast<double>(options.runs);
-      Summary summary;
-      for (double f : fractions[b]) summary.mean += f / n;
-      for (double f : fractions[b]) summary.variance += (f - summary.mean) * (f - summary.mean) / (n - 1.0) / n;
-      fmt::print("  {:4} {:.4f}", wanted[b].budget, summary.mean);
-      summaries.push_back(summary);
+      summaries.push_back(summary_of(fractions[b]));
+      fmt::print("  {:4} {:.4f}", wanted[b].budget, summaries.back().mean);
     }
     fmt::print("\n");
+    if (options.history) print_gain(fractions, race(space, {}, wanted, options), wanted);
     std::fflush(stdout);
     kernels[space.kernel].push_back(std::move(summaries));
   }
