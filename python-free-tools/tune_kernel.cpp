@@ -114,6 +114,10 @@ void check_save(const Options& options, const Job& job) {
     throw UserError(fmt::format("--save: the space has {} points, a file at most {}", job.space.size(), kMost),
                     "keep the results with --db instead");
   }
+  std::error_code unknown;
+  if (std::filesystem::is_directory(options.save, unknown)) {
+    throw UserError(fmt::format("--save: '{}' is a directory", options.save), "give the name of a file: results.json");
+  }
   const std::filesystem::path directory = std::filesystem::absolute(options.save).parent_path();
   if (::access(directory.c_str(), W_OK) != 0) {
     throw UserError(fmt::format("--save: '{}' cannot be written: its directory cannot", options.save),
@@ -197,10 +201,14 @@ void print_table(const Options& options, const Job& job, const TunedKernel& tune
 void conclude(const Options& options, const TunedKernel& tuned) {
   const TuneResult& r = tuned.result;
   if (r.end == TuneEnd::kInterrupted) {
-    throw Interrupted(interrupting_signal(), options.db.empty()
-                                                 ? "tensmith: interrupted; nothing is kept, for there is no --db"
-                                                 : "tensmith: interrupted; everything measured is kept, the same "
-                                                   "command goes on from here");
+    throw Interrupted(interrupting_signal(),
+                      !options.db.empty() ? "tensmith: interrupted; everything measured is kept, the same command goes "
+                                            "on from here"
+                      : !options.save.empty()
+                          ? fmt::format("tensmith: interrupted; what was measured is in '{}', but the "
+                                        "same command begins anew, for there is no --db",
+                                        options.save)
+                          : "tensmith: interrupted; nothing is kept, for there is no --db");
   }
   if (!r.store_error.empty()) throw WorkError(r.store_error);
   if (!r.best) {
@@ -239,14 +247,15 @@ void run(Options& options) {
     };
     tuned = tune_kernel(job.spec, job.space, job.default_config, job.reference, database.get(), settings);
   }
-  if (!options.save.empty()) {
-    save_space(recorded_kernel(job.spec, job.space, tuned), options.save, SpaceFormat::kKernelTuner);
-  }
   if (options.json) {
     emit_result({{"results", nlohmann::json::array({to_json(options, job, tuned)})},
                  {"interrupted", tuned.result.end == TuneEnd::kInterrupted}});
   } else {
     print_table(options, job, tuned);
+  }
+  // After the result, which is not lost with a file that cannot be written.
+  if (!options.save.empty()) {
+    save_space(recorded_kernel(job.spec, job.space, tuned), options.save, SpaceFormat::kKernelTuner);
   }
   conclude(options, tuned);
 }

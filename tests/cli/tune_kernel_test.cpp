@@ -176,6 +176,7 @@ TEST_F(TuneKernel, MistakesAreUsageErrors) {
   expect({"--strategy=best"}, "--strategy: 'best' is not known");
   expect({"--language=fortran"}, "--language: 'fortran' is not known (hint: choose one of c, opencl, cuda)");
   expect({"--save=" + path("none/add.json")}, "its directory cannot");
+  expect({"--save=" + dir_.path().string()}, "is a directory");
   expect({"--block=4"}, "--block has no meaning for a kernel in C");
 }
 
