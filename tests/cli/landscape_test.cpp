@@ -71,8 +71,8 @@ TEST(LandscapeVerb, SpacesOfADatabase) {
   EXPECT_GE(both["results"][0]["valid"], 1);
   const CapturedRun two = run_tensmith({"db", "export", db, "--format=t4", "-o", file});
   EXPECT_EQ(two.status.code, 2);
-  EXPECT_NE(two.err.find("a file of this format holds one space, and 2 are there (hint: choose by --workload and "
-                         "--threads: matmul:"),
+  EXPECT_NE(two.err.find("a file of this format holds one space, and 2 are there (hint: choose by --workload, --threads, "
+                         "--cpu and --flushed: matmul:"),
             std::string::npos)
       << two.err;
   for (const char* format : {"--format=kernel-tuner", "--format=t4"}) {
