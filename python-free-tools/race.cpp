@@ -155,6 +155,7 @@ void run(const Options& options) {
   if (!options.directory.empty()) {
     make_directories(options.directory);
     state.emplace(std::filesystem::path(options.directory) / kStateFile);
+    warn_of_damage(*state, kStateFile);
   }
   RaceResult result;
   size_t cells = 0;

@@ -31,6 +31,12 @@ bool has_trial(const std::vector<Record>& records) {
 
 }  // namespace
 
+void warn_of_damage(const RaceState& state, const std::string& file) {
+  if (state.damaged_lines() == 0) return;
+  print_stderr(fmt::format("tensmith: {}: {} damaged lines passed over; what they held is raced again\n", file,
+                           state.damaged_lines()));
+}
+
 std::vector<RecordedSpace> load_spaces(const std::vector<std::string>& paths) {
   std::vector<RecordedSpace> spaces;
   for (const std::string& path : paths) spaces.push_back(load_space(path));

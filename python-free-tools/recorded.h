@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tensmith/explore/recorded/race_files.h"
 #include "tensmith/explore/recorded/recorded_space.h"
 #include "tensmith/explore/recorded/space_files.h"
 
@@ -15,6 +16,9 @@ class App;
 
 /// Recorded spaces as verbs take them: files of other tools, and keys of our databases.
 namespace tensmith::cli {
+
+/// On standard error: what is damaged is raced again.
+void warn_of_damage(const RaceState& state, const std::string& file);
 
 std::vector<RecordedSpace> load_spaces(const std::vector<std::string>& paths);
 

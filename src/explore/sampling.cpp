@@ -163,18 +163,13 @@ std::optional<Config> ValidSampler::any(Rng& rng) {
   }
   std::optional<Config> found = by_repair({}, 256);
   if (!found && !known_.empty()) return known_[rng.uniform_int(uint64_t{known_.size()})];
-  if (found) {
-    add_known(*found);
-    return found;
-  }
-  if (small_) {
+  if (!found && !small_) found = by_rejection({}, kLongAttempts);
+  if (!found && small_) {
     draw_point(space_, rng, config);
     for (uint64_t step = space_.size(); step > 0 && !found; --step) {
       if (space_.valid(config)) found = config;
       next_point(space_, config);
     }
-  } else {
-    found = by_rejection({}, kLongAttempts);
   }
   if (found) add_known(*found);
   return found;

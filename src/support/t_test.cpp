@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/students_t.hpp>
 
 #include "tensmith/support/error.h"
@@ -54,6 +55,14 @@ TTestResult welch_t_test(const SampleSummary& a, const SampleSummary& b) {
 TTestResult one_sample_t_test(const SampleSummary& sample) {
   check(sample);
   return judge(sample.mean, sample.stddev * sample.stddev / sample.count, sample.count - 1.0);
+}
+
+double student_quantile(double p, double degrees_of_freedom) {
+  return boost::math::quantile(boost::math::students_t(degrees_of_freedom), p);
+}
+
+double chi_squared_quantile(double p, double degrees_of_freedom) {
+  return boost::math::quantile(boost::math::chi_squared(degrees_of_freedom), p);
 }
 
 }  // namespace tensmith::stats

@@ -72,5 +72,14 @@ TEST(TTest, OneIsNoSample) {
   EXPECT_THROW(one_sample_t_test({1, 0, 1}), InternalError);
 }
 
+// Tables of the two distributions.
+TEST(TTest, Quantiles) {
+  EXPECT_NEAR(stats::student_quantile(0.975, 1), 12.7062, 1e-4);
+  EXPECT_NEAR(stats::student_quantile(0.975, 4), 2.7764, 1e-4);
+  EXPECT_NEAR(stats::student_quantile(0.5, 7), 0.0, 1e-12);
+  EXPECT_NEAR(stats::chi_squared_quantile(0.95, 1), 3.8415, 1e-4);
+  EXPECT_NEAR(stats::chi_squared_quantile(0.95, 10), 18.3070, 1e-4);
+}
+
 }  // namespace
 }  // namespace tensmith::stats

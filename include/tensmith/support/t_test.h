@@ -26,4 +26,9 @@ TTestResult welch_t_test(const SampleSummary& a, const SampleSummary& b);
 /// Whether the mean of one sample is 0. Of the differences of pairs it is the paired test. Otherwise as above.
 TTestResult one_sample_t_test(const SampleSummary& sample);
 
+/// What a variable of Student's t distribution is below with probability `p` (0 < p < 1).
+double student_quantile(double p, double degrees_of_freedom);
+/// The same of the chi-squared distribution.
+double chi_squared_quantile(double p, double degrees_of_freedom);
+
 }  // namespace tensmith::stats

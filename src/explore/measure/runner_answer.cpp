@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "tensmith/support/clock.h"
+#include "tensmith/support/error.h"
 
 namespace tensmith {
 namespace {
@@ -19,7 +20,24 @@ TrialStatus status_of(proto::RunnerReply::Status status) {
   }
 }
 
+constexpr double kStartSeconds = 60.0;
+
 }  // namespace
+
+void set_up_runner(std::optional<WorkerProcess>& process, const google::protobuf::MessageLite& request,
+                   proto::RunnerReply& reply, std::string_view refused) {
+  const Exchange exchange = process->call(request, reply, steady_seconds() + kStartSeconds, [] { return false; });
+  if (exchange != Exchange::kDone) {
+    const std::string how = exchange == Exchange::kEnded ? process->end().describe()
+                                                         : fmt::format("does not answer within {} s", kStartSeconds);
+    process.reset();
+    throw DeviceError(fmt::format("the runner process does not start: it {}", how), std::string(kMainHint));
+  }
+  if (reply.status() != proto::RunnerReply::OK) {
+    process.reset();
+    throw DeviceError(fmt::format("{}{}", refused, reply.error()));
+  }
+}
 
 RunnerAnswer ask_runner(std::optional<WorkerProcess>& process, const google::protobuf::MessageLite& request,
                         proto::RunnerReply& reply, double timeout, const Measurer::StopQuery& stop) {

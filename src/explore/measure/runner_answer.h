@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "explore/measure/worker_process.h"
@@ -20,6 +21,11 @@ struct RunnerAnswer {
 
   bool ok() const { return status == TrialStatus::kOk && !stopped; }
 };
+
+/// Sends a runner process that was just started what it is set up with. Throws DeviceError, with the process given up,
+/// when it does not answer, or when it refuses: `refused` and what it said.
+void set_up_runner(std::optional<WorkerProcess>& process, const google::protobuf::MessageLite& request,
+                   proto::RunnerReply& reply, std::string_view refused);
 
 /// Asks a runner process and waits up to `timeout` seconds. Gives the process up when it did not answer, or when its
 /// answer shows that it is not to be trusted any more.

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/log.h"
 
 namespace tensmith {
 namespace {
 
-constexpr double kStartSeconds = 60.0;
 /// How far a runner may grow beyond its operands.
 constexpr int64_t kMaxGrowthBytes = 512ll << 20;
 
@@ -38,17 +36,7 @@ void RunnerClient::start() {
   setup.set_threads(options_.threads);
   setup.set_flush(options_.flush);
   proto::RunnerReply reply;
-  const Exchange exchange = process_->call(request, reply, steady_seconds() + kStartSeconds, never);
-  if (exchange != Exchange::kDone) {
-    const std::string how = exchange == Exchange::kEnded ? process_->end().describe()
-                                                         : fmt::format("does not answer within {} s", kStartSeconds);
-    process_.reset();
-    throw DeviceError(fmt::format("the runner process does not start: it {}", how), std::string(kMainHint));
-  }
-  if (reply.status() != proto::RunnerReply::OK) {
-    process_.reset();
-    throw DeviceError(fmt::format("the runner process cannot be set up: {}", reply.error()));
-  }
+  set_up_runner(process_, request, reply, "the runner process cannot be set up: ");
   if (reply.unpinned() && pinned_) {
     pinned_ = false;
     log_warning("the operator's threads cannot be pinned to cores here; times will be noisier");

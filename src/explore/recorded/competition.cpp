@@ -5,18 +5,10 @@
 #include <set>
 #include <utility>
 
+#include "explore/recorded/distinct.h"
+
 namespace tensmith {
 namespace {
-
-/// Distinct values in the order of their first occurrence.
-template <typename Get>
-std::vector<std::string> distinct(std::span<const CompetitionEntry> entries, Get&& get) {
-  std::vector<std::string> out;
-  for (const CompetitionEntry& entry : entries) {
-    if (std::find(out.begin(), out.end(), get(entry)) == out.end()) out.push_back(get(entry));
-  }
-  return out;
-}
 
 bool wins(const stats::SampleSummary& a, const stats::SampleSummary& b, const CompetitionOptions& options) {
   if (!(a.mean > b.mean)) return false;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "explore/recorded/distinct.h"
 #include "explore/recorded/drawing.h"
 #include "tensmith/explore/recorded/race_files.h"
 #include "tensmith/explore/recorded/race_report.h"
@@ -11,8 +12,6 @@
 
 namespace tensmith {
 namespace {
-
-std::string kernel_text(const std::string& kernel) { return kernel.empty() ? "(no kernel name)" : kernel; }
 
 /// How a space is called among those of its kernel.
 std::string short_name(const RecordedInfo& info, std::span<const SpaceLandscape> spaces) {
@@ -79,15 +78,6 @@ std::string difficulty_chart(std::span<const SpaceLandscape> spaces, std::span<c
   }
   std::sort(chart.x_ticks.begin(), chart.x_ticks.end());
   return drawing::line_chart(chart);
-}
-
-template <typename Items, typename Get>
-std::vector<std::string> distinct(const Items& items, Get&& get) {
-  std::vector<std::string> out;
-  for (const auto& item : items) {
-    if (std::find(out.begin(), out.end(), get(item)) == out.end()) out.push_back(get(item));
-  }
-  return out;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "explore/recorded/distinct.h"
 #include "explore/recorded/drawing.h"
 #include "tensmith/explore/recorded/race_files.h"
 
@@ -15,17 +16,6 @@ namespace tensmith {
 namespace {
 
 constexpr double kNormal95 = 1.96;
-
-template <typename Get>
-std::vector<std::string> distinct(std::span<const RaceCell> cells, Get&& get) {
-  std::vector<std::string> out;
-  for (const RaceCell& cell : cells) {
-    if (std::find(out.begin(), out.end(), get(cell)) == out.end()) out.push_back(get(cell));
-  }
-  return out;
-}
-
-std::string kernel_text(const std::string& kernel) { return kernel.empty() ? "(no kernel name)" : kernel; }
 
 std::string curves(const RaceTable& t, const std::string& title) {
   drawing::LineChart chart{.title = title,

@@ -10,6 +10,12 @@ namespace tensmith {
 
 using Vector = std::vector<double>;
 
+inline double dot(const Vector& a, const Vector& b) {
+  double sum = 0.0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
 /// The i-th free knob with n choices is the interval [0, n / N] in n equal cells, N being the longest list of all.
 /// Outside the box the nearest cell counts. Needs a free knob.
 class Box {

@@ -16,11 +16,6 @@ constexpr double kNearest = 0.25;
 constexpr double kFarthest = 2.1;
 constexpr double kMend = 0.5;
 
-double dot(const Vector& a, const Vector& b) {
-  double sum = 0.0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
 double length(const Vector& a) { return std::sqrt(dot(a, a)); }
 
 /// The best point and n edges from it to other points.

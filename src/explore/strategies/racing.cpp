@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "explore/strategies/descent.h"
+#include "tensmith/support/t_test.h"
 
 namespace tensmith {
 namespace {
@@ -32,20 +33,6 @@ std::vector<double> ranks(const std::vector<double>& values) {
   return out;
 }
 
-/// The 95 % quantile of chi-squared (Wilson and Hilferty, 1931).
-double chi_squared_95(double freedom) {
-  constexpr double kNormal = 1.6448536;
-  const double a = 2.0 / (9.0 * freedom);
-  return freedom * std::pow(1.0 - a + kNormal * std::sqrt(a), 3.0);
-}
-
-/// The 97.5 % quantile of Student's t (Cornish and Fisher's expansion).
-double student_975(double freedom) {
-  constexpr double z = 1.9599640;
-  return z + (z * z * z + z) / (4.0 * freedom) +
-         (5.0 * std::pow(z, 5.0) + 16.0 * z * z * z + 3.0 * z) / (96.0 * freedom * freedom);
-}
-
 /// Friedman's test over the rounds, and Conover's comparisons with the best when it tells a difference. All have the
 /// same number of times. Returns which stay.
 std::vector<bool> survivors(const std::vector<Racer>& racers) {
@@ -70,10 +57,11 @@ std::vector<bool> survivors(const std::vector<Racer>& racers) {
     sum_of_squares += sum * sum;
   }
   const bool all_alike = squares <= ties;
-  if (all_alike || (k - 1.0) * spread / (squares - ties) <= chi_squared_95(k - 1.0)) return std::vector<bool>(n, true);
+  if (all_alike || (k - 1.0) * spread / (squares - ties) <= stats::chi_squared_quantile(0.95, k - 1.0))
+    return std::vector<bool>(n, true);
   const double freedom = (b - 1.0) * (k - 1.0);
-  const double distance =
-      student_975(freedom) * std::sqrt(std::max(0.0, 2.0 * (b * squares - sum_of_squares) / freedom));
+  const double distance = stats::student_quantile(0.975, freedom) *
+                          std::sqrt(std::max(0.0, 2.0 * (b * squares - sum_of_squares) / freedom));
   const double best = *std::min_element(sums.begin(), sums.end());
   std::vector<bool> out;
   for (double sum : sums) out.push_back(sum - best <= distance);

@@ -9,12 +9,6 @@ namespace {
 constexpr double kAccuracy = 1e-6;
 constexpr int kIterations = 100;
 
-double dot(const Vector& a, const Vector& b) {
-  double sum = 0.0;
-  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 Vector times(const std::vector<Vector>& matrix, const Vector& v) {
   Vector out(v.size());
   for (size_t i = 0; i < v.size(); ++i) out[i] = dot(matrix[i], v);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/log.h"
 #include "tensmith/support/sysinfo.h"
@@ -12,7 +11,6 @@
 namespace tensmith {
 namespace {
 
-constexpr double kStartSeconds = 60.0;
 /// How far a runner may grow beyond its arguments.
 constexpr int64_t kMaxGrowthBytes = 1ll << 30;
 
@@ -47,17 +45,7 @@ void KernelClient::start() {
   }
   setup.mutable_cpus()->Assign(cpus_.begin(), cpus_.end());
   proto::RunnerReply reply;
-  const Exchange exchange = process_->call(request, reply, steady_seconds() + kStartSeconds, never);
-  if (exchange != Exchange::kDone) {
-    const std::string how = exchange == Exchange::kEnded ? process_->end().describe()
-                                                         : fmt::format("does not answer within {} s", kStartSeconds);
-    process_.reset();
-    throw DeviceError(fmt::format("the runner process does not start: it {}", how), std::string(kMainHint));
-  }
-  if (reply.status() != proto::RunnerReply::OK) {
-    process_.reset();
-    throw DeviceError(reply.error());
-  }
+  set_up_runner(process_, request, reply, "");
   if (reply.unpinned() && pinned_) {
     pinned_ = false;
     log_warning("the kernel's threads cannot be pinned to cores here; times will be noisier");
