@@ -1,7 +1,8 @@
 /// What is promised of races on the recorded GPU spaces (bench/README.md):
 ///
 ///   race_bars random [RUNS]      random sampling against its exact expectation
-///   race_bars published [RUNS]   our algorithms against the published results, and the ranking by net wins
+///   race_bars published [RUNS [ALGORITHM...]]
+///                                our algorithms against the published results, and the ranking by net wins
 ///
 /// The spaces are those of TENSMITH_SPACES (default: ../shared/spaces beside the source tree).
 
@@ -174,13 +175,16 @@ bool compare_rankings(std::vector<CompetitionEntry> ours, const std::vector<Comp
   bool good = true;
   const CompetitionOptions test{.pooled = true, .pooled_count = 100};
   const std::vector<WinMatrix> mine = compete(ours, test), theirs = compete(published, test);
-  for (size_t m = 0; m < mine.size(); ++m) {
-    if (!mine[m].kernel.empty()) continue;
+  for (const WinMatrix& matrix : mine) {
+    if (!matrix.kernel.empty()) continue;
     std::map<std::string, int> ranks;
     int rank = 0;
-    for (const Standing& s : standings(theirs[m])) ranks[s.algorithm] = ++rank;
-    const std::vector<Standing> order = standings(mine[m]);
-    const bool low = mine[m].range == BudgetRange::kLow;
+    const auto same = std::find_if(theirs.begin(), theirs.end(), [&](const WinMatrix& other) {
+      return other.kernel.empty() && other.range == matrix.range;
+    });
+    for (const Standing& s : standings(*same)) ranks[s.algorithm] = ++rank;
+    const std::vector<Standing> order = standings(matrix);
+    const bool low = matrix.range == BudgetRange::kLow;
     print_ranking(low ? "low budgets" : "medium budgets", order, ranks);
     if (low) {
       good = good && order[0].algorithm == "dual-annealing";
@@ -199,7 +203,7 @@ bool compare_rankings(std::vector<CompetitionEntry> ours, const std::vector<Comp
   return good;
 }
 
-int published(int runs) {
+int published(int runs, const std::vector<std::string>& only) {
   std::map<PublishedKey, Published> all;
   std::vector<CompetitionEntry> published_entries;
   std::set<std::string> names;
@@ -222,12 +226,14 @@ int published(int runs) {
   const std::vector<RecordedSpace> spaces = load(names);
   std::vector<Contender> contenders;
   for (const std::string& name : contender_names()) {
-    if (kPublishedNames.contains(name)) contenders.push_back(make_contender(name));
+    const bool wanted = only.empty() || std::find(only.begin(), only.end(), name) != only.end();
+    if (wanted && kPublishedNames.contains(name)) contenders.push_back(make_contender(name));
   }
   RaceOptions options{.budgets = {budgets.begin(), budgets.end()}, .runs = runs, .threads = physical_core_count()};
   options.limit = [&](const RecordedSpace& space, const Contender& contender, int64_t budget) {
     const auto found = all.find({space.info().name, contender.name, budget});
-    return found == all.end() ? budget : std::max<int64_t>(budget, std::llround(found->second.evaluations));
+    if (found == all.end()) return int64_t{1};  // nothing to compare with
+    return std::max<int64_t>(budget, std::llround(found->second.evaluations));
   };
   const RaceResult result = run_race(spaces, contenders, options, progress_on_stderr());
 
@@ -281,11 +287,11 @@ int main(int argc, char** argv) {
   const int runs = argc > 2 ? std::atoi(argv[2]) : 0;
   try {
     if (part == "random") return random_sampling(runs > 0 ? runs : 1000);
-    if (part == "published") return published(runs > 0 ? runs : 50);
+    if (part == "published") return published(runs > 0 ? runs : 50, {argv + std::min(argc, 3), argv + argc});
   } catch (const std::exception& e) {
     fmt::print(stderr, "race_bars: error: {}\n", e.what());
     return 1;
   }
-  fmt::print(stderr, "usage: race_bars random|published [RUNS]\n");
+  fmt::print(stderr, "usage: race_bars random | published [RUNS [ALGORITHM...]]\n");
   return 2;
 }

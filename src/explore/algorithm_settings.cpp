@@ -78,6 +78,7 @@ AlgorithmSettings default_settings(Algorithm algorithm, int64_t budget) {
       IteratedSearchOptions options;
       options.walk = large ? 0.05 : 1.0;
       options.patience = large && algorithm == Algorithm::kFirstIls ? 10 : 25;
+      if (algorithm == Algorithm::kBestIls) options.neighbourhood = Neighbourhood::kAdjacent;
       return options;
     }
     case Algorithm::kFirstTabu:
@@ -154,6 +155,8 @@ std::vector<AlgorithmSettings> settings_grid(Algorithm algorithm, int64_t budget
       std::vector<IteratedSearchOptions> all(1);
       vary(all, &IteratedSearchOptions::walk, std::initializer_list<double>{0.01, 0.05, 0.1, 0.2, 0.5, 1.0});
       vary(all, &IteratedSearchOptions::patience, std::initializer_list<int>{10, 25, 50, 100});
+      vary(all, &IteratedSearchOptions::neighbourhood,
+           std::initializer_list<Neighbourhood>{Neighbourhood::kAny, Neighbourhood::kAdjacent});
       return as_settings(all);
     }
     case Algorithm::kFirstTabu:
@@ -251,7 +254,8 @@ std::string to_string(const AlgorithmSettings& settings) {
       [](const auto& o) -> std::string {
         using Options = std::decay_t<decltype(o)>;
         if constexpr (std::is_same_v<Options, IteratedSearchOptions>) {
-          return fmt::format("walk={} patience={}", o.walk, o.patience);
+          return fmt::format("walk={} patience={} neighbours={}", o.walk, o.patience,
+                             o.neighbourhood == Neighbourhood::kAny ? "any" : "adjacent");
         } else if constexpr (std::is_same_v<Options, TabuOptions>) {
           return fmt::format("tabu_size={}", o.tabu_size);
         } else if constexpr (std::is_same_v<Options, SimulatedAnnealingOptions>) {

@@ -185,6 +185,72 @@ TEST(IteratedSearch, StartsNearTheBestMinimum) {
   for (auto it = reached + 24; it != all.end() && it != reached + 60; ++it) EXPECT_LE(distance(*it, bottom), 2);
 }
 
+TEST(IteratedSearch, AdjacentNeighboursAreOneStepAway) {
+  const ConfigSpace space = make_space(3, 9);
+  IteratedSearchOptions options;
+  options.improvement = Improvement::kBest;
+  options.neighbourhood = Neighbourhood::kAdjacent;
+  const auto time = [](const Config& c) { return bowl(c, 9.0); };
+  const std::vector<Config> all = run_search(*make_iterated_search(space, options), 12, 1, time);
+  const auto steps = [](const Config& a, const Config& b) {
+    int sum = 0;
+    for (size_t i = 0; i < a.choices.size(); ++i) sum += std::abs(a.choices[i] - b.choices[i]);
+    return sum;
+  };
+  Config here = all[0];
+  Config best = here;
+  size_t looks = 0;
+  for (size_t i = 1; i < all.size(); ++i) {
+    if (steps(here, all[i]) != 1) {
+      ASSERT_GE(looks, 3u) << "not before all neighbours that are new were looked at";
+      here = best;
+      looks = 0;
+    }
+    EXPECT_EQ(steps(here, all[i]), 1) << i;
+    ++looks;
+    if (time(all[i]) < time(best)) best = all[i];
+  }
+  EXPECT_NE(best, all[0]);
+}
+
+TEST(IteratedSearch, FirstImprovementKeepsItsOrder) {
+  // Three other choices a knob: one order of neighbours has each knob once, whatever is found on the way.
+  const ConfigSpace space = make_space(4, 4);
+  const auto time = [](const Config& c) { return 1.0 / (1.0 + sum_of(c)); };
+  const std::vector<Config> all = run_search(*make_iterated_search(space, {}), 13, 1, time);
+  ASSERT_EQ(all.size(), 13u);
+  Config here = all[0];
+  int improvements = 0;
+  for (size_t i = 1; i < all.size(); ++i) {
+    ASSERT_EQ(distance(here, all[i]), 1) << i;
+    size_t knob = 0;
+    while (here.choices[knob] == all[i].choices[knob]) ++knob;
+    const size_t first = i - (i - 1) % 3;  // of this knob
+    for (size_t other = 0; other < 4; ++other) {
+      if (other == knob) continue;
+      EXPECT_EQ(all[first].choices[other], all[i].choices[other]) << i;
+    }
+    if (sum_of(all[i]) <= sum_of(here)) continue;
+    here = all[i];
+    ++improvements;
+  }
+  EXPECT_GT(improvements, 2);
+}
+
+TEST(GeneticLocalSearch, MeasuresTheChildrenBeforeAnyDescent) {
+  const ConfigSpace space = make_space(8, 9);
+  GeneticLocalSearchOptions options;
+  options.population = 2;
+  const std::vector<Config> all = run_search(*make_genetic_local_search(space, options), 5, 1, to_two);
+  ASSERT_EQ(all.size(), 5u);
+  for (size_t knob = 0; knob < 8; ++knob) {
+    const std::multiset<int> parents = {all[0].choices[knob], all[1].choices[knob]};
+    const std::multiset<int> children = {all[2].choices[knob], all[3].choices[knob]};
+    EXPECT_EQ(parents, children) << knob;
+  }
+  EXPECT_EQ(distance(all[2], all[4]), 1) << "a neighbour of the first child";
+}
+
 TEST(TabuSearch, LeavesAMinimumAndDoesNotComeBack) {
   // A valley at 0 and, behind a ridge, a deeper one at 9.
   const ConfigSpace space = make_space(2, 10);

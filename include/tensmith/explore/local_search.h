@@ -3,8 +3,8 @@
 #include "tensmith/explore/strategy.h"
 
 /// Local searches as "Benchmarking optimization algorithms for auto-tuning GPU kernels" compares them (section III).
-/// The neighbours of a config are those that differ from it in one knob, by any of its choices. What has been measured
-/// once is remembered and costs nothing when it comes again.
+/// The neighbours of a config differ from it in one knob, by any of its choices unless it is said otherwise. What has
+/// been measured once is remembered and costs nothing when it comes again.
 
 namespace tensmith {
 
@@ -17,9 +17,18 @@ enum class Improvement : uint8_t {
 std::unique_ptr<SearchStrategy> make_multi_start_search(const ConfigSpace& space, Improvement improvement,
                                                         StrategyOptions options);
 
+enum class Neighbourhood : uint8_t {
+  kAny,       ///< one knob, any other choice
+  kAdjacent,  ///< one knob, the choice before or after in its list
+};
+
 struct IteratedSearchOptions : StrategyOptions {
+  /// The first improvement goes on from the neighbour it found with the rest of the order it is in, which is drawn anew
+  /// when it is at its end.
   Improvement improvement = Improvement::kFirst;
-  /// Random moves from the best minimum to the next start, as a share of the number of knobs; at least one.
+  Neighbourhood neighbourhood = Neighbourhood::kAny;
+  /// Random moves from the best minimum to the next start, as a share of the number of knobs (those of one choice
+  /// included); at least one.
   double walk = 1.0;
   int patience = 25;  ///< minima in a row that are no better, after which one start is random
 };

@@ -1,20 +1,26 @@
 #include "explore/strategies/descent.h"
 
-#include <numeric>
+#include <algorithm>
 
 namespace tensmith {
 
-std::vector<Move> moves(Look& look, const Config& from, Improvement improvement) {
+std::vector<Move> moves(Look& look, const Config& from, Improvement improvement, Neighbourhood neighbourhood) {
   std::vector<int> knobs = look.free_knobs();
   if (improvement == Improvement::kFirst) look.rng().shuffle(std::span(knobs));
   std::vector<Move> out;
   for (int knob : knobs) {
-    std::vector<uint16_t> choices(look.space().knobs()[knob].choices.size());
-    std::iota(choices.begin(), choices.end(), uint16_t{0});
-    if (improvement == Improvement::kFirst) look.rng().shuffle(std::span(choices));
-    for (uint16_t choice : choices) {
-      if (choice != from.choices[knob]) out.push_back({knob, choice});
+    const int own = from.choices[knob];
+    int first = 0;
+    int last = static_cast<int>(look.space().knobs()[knob].choices.size()) - 1;
+    if (neighbourhood == Neighbourhood::kAdjacent) {
+      first = std::max(first, own - 1);
+      last = std::min(last, own + 1);
     }
+    const auto begin = static_cast<std::ptrdiff_t>(out.size());
+    for (int choice = first; choice <= last; ++choice) {
+      if (choice != own) out.push_back({knob, static_cast<uint16_t>(choice)});
+    }
+    if (improvement == Improvement::kFirst) look.rng().shuffle(std::span(out.begin() + begin, out.end()));
   }
   return out;
 }
@@ -26,17 +32,17 @@ Piece<Place> random_place(Look& look) {
   co_return Place{std::move(*config), value};
 }
 
-Piece<Place> descend(Look& look, Place place, Improvement improvement) {
+Piece<Place> descend(Look& look, Place place, Descent how) {
   for (bool improved = true; improved;) {
     improved = false;
     Place best = place;
-    for (const Move& move : moves(look, place.config, improvement)) {
-      Config neighbour = moved(place.config, move);
+    for (const Move& move : moves(look, place.config, how.improvement, how.neighbourhood)) {
+      Config neighbour = moved(how.goes_on ? best.config : place.config, move);
       const double value = co_await look(neighbour);
       if (value >= best.value) continue;
       best = {std::move(neighbour), value};
       improved = true;
-      if (improvement == Improvement::kFirst) break;
+      if (how.improvement == Improvement::kFirst && !how.goes_on) break;
     }
     place = std::move(best);
   }

@@ -15,8 +15,14 @@ struct Place {
 /// A random config and its value. One without choices when the space has no valid config, or no knobs.
 Piece<Place> random_place(Look& look);
 
+struct Descent {
+  Improvement improvement = Improvement::kFirst;
+  Neighbourhood neighbourhood = Neighbourhood::kAny;
+  bool goes_on = false;  ///< a first improvement keeps the order of neighbours to its end
+};
+
 /// Down to a local minimum.
-Piece<Place> descend(Look& look, Place place, Improvement improvement);
+Piece<Place> descend(Look& look, Place place, Descent how);
 
 /// A random choice for a random knob, perhaps the one it has; the config itself where the space forbids all that was
 /// drawn.
@@ -29,7 +35,8 @@ struct Move {
 };
 
 /// All of them, knob by knob; in a random order of knobs, and of choices within a knob, for a first improvement.
-std::vector<Move> moves(Look& look, const Config& from, Improvement improvement);
+std::vector<Move> moves(Look& look, const Config& from, Improvement improvement,
+                        Neighbourhood neighbourhood = Neighbourhood::kAny);
 
 inline Config moved(const Config& from, Move move) {
   Config config = from;

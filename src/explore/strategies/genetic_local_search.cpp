@@ -20,10 +20,13 @@ Piece<int> evolve_minima(Look& look, GeneticLocalSearchOptions options) {
   Population parents = co_await random_population(look, options.population);
   while (!all_alike(parents)) {
     Population all = parents;
+    Population children;
     for (Config& child : offspring(look, parents, options.crossover)) {
       const double value = co_await look(child);
-      Place start{std::move(child), value};
-      Place minimum = co_await descend(look, std::move(start), Improvement::kFirst);
+      children.push_back({std::move(child), value});
+    }
+    for (Place& start : children) {
+      Place minimum = co_await descend(look, std::move(start), {.goes_on = true});
       const Place* rival = nullptr;
       for (int i = 0; i < kRivals; ++i) {
         const Place& other = parents[look.rng().uniform_int(uint64_t{parents.size()})];

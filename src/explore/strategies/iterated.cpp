@@ -1,15 +1,14 @@
 #include "tensmith/explore/local_search.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "explore/strategies/descent.h"
 
 namespace tensmith {
 namespace {
 
-Piece<int> iterate(Look& look, Improvement improvement, double walk, int patience) {
-  const int steps = std::max(1, static_cast<int>(walk * static_cast<double>(look.free_knobs().size())));
+Piece<int> iterate(Look& look, Descent how, double walk, int patience) {
+  const int steps = std::max(1, static_cast<int>(walk * static_cast<double>(look.space().knobs().size())));
   Place best;
   int failures = 0;
   while (true) {
@@ -23,7 +22,7 @@ Piece<int> iterate(Look& look, Improvement improvement, double walk, int patienc
       for (int i = 0; i < steps; ++i) start.config = mutated(look, start.config);
       start.value = co_await look(start.config);
     }
-    Place minimum = co_await descend(look, std::move(start), improvement);
+    Place minimum = co_await descend(look, std::move(start), how);
     if (minimum.value < best.value) {
       best = std::move(minimum);
       failures = 0;
@@ -36,9 +35,11 @@ Piece<int> iterate(Look& look, Improvement improvement, double walk, int patienc
 }  // namespace
 
 std::unique_ptr<SearchStrategy> make_iterated_search(const ConfigSpace& space, IteratedSearchOptions options) {
-  const auto [improvement, walk, patience] = std::tuple(options.improvement, options.walk, options.patience);
+  const Descent how{options.improvement, options.neighbourhood, options.improvement == Improvement::kFirst};
+  const double walk = options.walk;
+  const int patience = options.patience;
   return std::make_unique<SequentialSearch>(space, std::move(options),
-                                            [=](Look& look) { return iterate(look, improvement, walk, patience); });
+                                            [=](Look& look) { return iterate(look, how, walk, patience); });
 }
 
 }  // namespace tensmith

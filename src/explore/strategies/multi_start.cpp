@@ -9,7 +9,7 @@ Piece<int> multi_start(Look& look, Improvement improvement) {
   while (true) {
     Place start = co_await random_place(look);
     if (start.config.choices.empty()) co_return 0;
-    co_await descend(look, std::move(start), improvement);
+    co_await descend(look, std::move(start), {improvement});
   }
 }
 

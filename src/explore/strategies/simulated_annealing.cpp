@@ -28,7 +28,7 @@ Piece<int> anneal(Look& look, SimulatedAnnealingOptions options) {
     candidate.config = here.config;
     for (int k = 0; k < mutations; ++k) candidate.config = mutated(look, candidate.config);
     candidate.value = co_await look(candidate.config);
-    if (options.descend) candidate = co_await descend(look, std::move(candidate), Improvement::kFirst);
+    if (options.descend) candidate = co_await descend(look, std::move(candidate), {});
     const bool accept = candidate.value < here.value ||
                         std::exp(-difference_ms(candidate.value, here.value) / temperature) > look.rng().uniform_real();
     if (accept) here = std::move(candidate);
