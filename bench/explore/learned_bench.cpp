@@ -66,6 +66,7 @@ struct Options {
   bool history = false;
   bool tuning = false;
   bool heavy_tails = false;
+  std::string space;
   int runs = 50;
   int first_seed = 1;
   int threads = 2;
@@ -203,6 +204,7 @@ int main(int argc, char** argv) {
   app.add_flag("--history", options.history, "the other GPUs' tables are known");
   app.add_flag("--tuning", options.tuning, "on the GPUs that hyper-parameters are chosen on, instead of the others");
   app.add_flag("--heavy-tails", options.heavy_tails, "against random sampling, on a space with heavy tails");
+  app.add_option("--space", options.space, "only the spaces whose name contains this");
   app.add_option("--runs", options.runs)->check(CLI::Range(2, 100000));
   app.add_option("--first-seed", options.first_seed);
   app.add_option("--threads", options.threads)->check(CLI::Range(1, 1024));
@@ -233,7 +235,7 @@ int main(int argc, char** argv) {
   std::map<std::string, std::vector<std::vector<Summary>>> kernels;  // kernel -> one a space -> one a bar
   for (const Space& space : spaces) {
     const bool tuning = std::find(kTuning.begin(), kTuning.end(), space.device) != kTuning.end();
-    if (tuning != options.tuning) continue;
+    if (tuning != options.tuning || space.recorded.info().name.find(options.space) == std::string::npos) continue;
     const std::vector<TaskHistory> history = options.history ? histories(space, spaces) : std::vector<TaskHistory>{};
     const Fractions fractions = race(space, history, wanted, options);
     std::vector<Summary> summaries;

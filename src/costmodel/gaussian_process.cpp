@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <numbers>
 
 #include "tensmith/support/error.h"
 
@@ -437,6 +438,13 @@ void GaussianProcess::predict(const FeatureMatrix& points, std::span<double> mea
       if (!variances.empty()) variances[first + i] = s.scale * s.scale * std::max(own[i], 1e-8);
     }
   }
+}
+
+double GaussianProcess::log_likelihood() const {
+  const State& s = *state_;
+  const double n = static_cast<double>(s.count);
+  return -0.5 * s.z.head(s.count).squaredNorm() - s.factor.diagonal().head(s.count).array().log().sum() -
+         n * std::log(s.scale * std::sqrt(2.0 * std::numbers::pi));
 }
 
 std::span<const double> GaussianProcess::parameters() const {

@@ -218,6 +218,23 @@ TEST(GaussianProcess, ObjectiveIsLikelihoodTimesPrior) {
   EXPECT_NEAR(gp.objective(t, {}), expected, 1e-6);
 }
 
+TEST(GaussianProcess, LikelihoodIsOfTheTargetsAsTheyAre) {
+  Sample sample(15);
+  GaussianProcess gp(kColumns);
+  gp.set_parameters(std::vector<double>{-0.5, 0.2, 1.0, 0.3, -2.0});
+  gp.set_rows(sample.matrix(), sample.targets);
+  double centre, scale, log_determinant, fit;
+  const std::vector<double> targets = scaled(sample.targets, centre, scale);
+  dense_of(gp).posterior(sample, targets, sample.row(0), &log_determinant, &fit);
+  const double expected =
+      -0.5 * (fit + log_determinant) - 15.0 * (std::log(scale) + 0.5 * std::log(2.0 * 3.14159265358979));
+  EXPECT_NEAR(gp.log_likelihood(), expected, 1e-6);
+  // In units ten times smaller a density is ten times smaller, for each of the rows.
+  for (double& target : sample.targets) target *= 10.0;
+  gp.set_rows(sample.matrix(), sample.targets);
+  EXPECT_NEAR(gp.log_likelihood(), expected - 15.0 * std::log(10.0), 1e-6);
+}
+
 TEST(GaussianProcess, GradientEqualsDifferences) {
   const Sample sample(15);
   GaussianProcessOptions options;

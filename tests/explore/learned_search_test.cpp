@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "explore/spaces.h"
 #include "explore/strategies/acquisition.h"
 #include "explore/strategies/knob_coordinates.h"
 #include "explore/strategies/model_search.h"
+#include "explore/strategies/portfolio.h"
+#include "explore/strategies/row_choice.h"
 #include "explore/strategies/task_prior.h"
 #include "explore/strategies/validity_model.h"
 
@@ -149,6 +152,82 @@ TEST(LearnedSearch, TheFirstProposalIsTheBestOfTheHistory) {
     const auto c = static_cast<uint16_t>(centre);
     EXPECT_EQ(strategy->propose(1).front(), (Config{{c, c, c}}));
   }
+}
+
+/// A history on the choices of one knob; 0 seconds: it fails.
+TaskHistory history_of(const ConfigSpace& space, const std::vector<double>& seconds) {
+  TaskHistory history{"other", &space, {}};
+  for (uint64_t i = 0; i < space.size(); ++i) {
+    const TrialStatus status = seconds[i] > 0.0 ? TrialStatus::kOk : TrialStatus::kRunError;
+    history.results.push_back({space.at(i), status, seconds[i]});
+  }
+  return history;
+}
+
+ConfigSpace line(int64_t count) {
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(i);
+  ConfigSpace space;
+  space.add(int_knob("x", values));
+  return space;
+}
+
+TEST(LearnedSearch, BeginsWithWhatWasGoodOnOneTaskOrAnother) {
+  const ConfigSpace space = line(6);
+  // 2 is good on both, 0 and 5 are the best on one each, 1 is nearly 0.
+  const auto strategy = learned(space, 1, {history_of(space, {1.0, 1.01, 1.5, 8.0, 9.0, 8.0}),
+                                           history_of(space, {8.0, 8.0, 1.5, 8.0, 9.0, 1.0})});
+  EXPECT_EQ(strategy->propose(3), (std::vector<Config>{Config{{2}}, Config{{0}}, Config{{5}}}));
+}
+
+TEST(LearnedSearch, DoesNotBeginWithWhatFailsOnSomeTasks) {
+  const ConfigSpace space = line(3);
+  const std::vector<double> fails = {0.0, 1.2, 2.0};
+  const auto strategy =
+      learned(space, 1, {history_of(space, {1.0, 1.2, 2.0}), history_of(space, fails), history_of(space, fails)});
+  EXPECT_EQ(strategy->propose(1).front(), Config{{1}});
+}
+
+TEST(Portfolio, GainsAreWhatTheBestCostsFallBy) {
+  const ConfigSpace space = line(3);
+  const KnobCoordinates coordinates(space);
+  // Uncompressed costs are logarithms: 0, log 2, log 4 and 0, 0, log 4.
+  const std::vector<TaskHistory> history = {history_of(space, {1.0, 2.0, 4.0}), history_of(space, {1.0, 1.0, 4.0})};
+  const TaskPrior prior(space, coordinates, history, 0.0);
+  std::vector<Config> configs = {space.at(0), space.at(1), space.at(2)};
+  std::vector<TaskPrior::Opinion> opinions(3);
+  std::vector<float> deviations(3 * prior.columns());
+  prior.ask(configs, opinions, deviations);
+  Portfolio portfolio(prior, 0.0);
+  const auto gain = [&](size_t i) { return portfolio.gain(opinions[i], deviations.data() + i * prior.columns()); };
+  EXPECT_NEAR(gain(1).saved, 3.0 - std::log(2.0) / 2.0, 1e-5);
+  EXPECT_NEAR(gain(1).cost, std::log(2.0) / 2.0, 1e-5);
+  portfolio.add(opinions[2], deviations.data() + 2 * prior.columns());
+  EXPECT_NEAR(gain(0).saved, std::log(4.0), 1e-5);
+  EXPECT_NEAR(gain(1).saved, std::log(4.0) - std::log(2.0) / 2.0, 1e-5);
+  EXPECT_EQ(gain(2).saved, 0.0);
+  EXPECT_TRUE(gain(0) > gain(1));
+}
+
+TEST(RowChoice, TheBestAndTheNewest) {
+  const std::vector<double> values = {5.0, 1.0, 9.0, 1.0, 7.0, 3.0, 8.0};
+  EXPECT_EQ(best_and_newest({0, 1, 2, 3, 4, 5, 6}, values, 2, 2), (std::vector<size_t>{1, 3, 5, 6}));
+  EXPECT_EQ(best_and_newest({0, 2, 3, 4, 6}, values, 1, 2), (std::vector<size_t>{3, 4, 6}));
+  EXPECT_EQ(best_and_newest({0, 2, 3}, values, 1, 2), (std::vector<size_t>{0, 2, 3}));
+  EXPECT_EQ(best_and_newest({}, values, 1, 2), std::vector<size_t>{});
+}
+
+TEST(RowChoice, HalfTheBestAndOthersAtRandom) {
+  std::vector<double> values;
+  for (int i = 0; i < 100; ++i) values.push_back((i * 37) % 100);
+  Rng rng(1);
+  const std::vector<size_t> chosen = best_and_random(values, 20, rng);
+  ASSERT_EQ(std::set<size_t>(chosen.begin(), chosen.end()).size(), 20u);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(values[chosen[i]], i);
+  double largest = 0.0;
+  for (int i = 10; i < 20; ++i) largest = std::max(largest, values[chosen[i]]);
+  EXPECT_GT(largest, 50.0);
+  EXPECT_EQ(best_and_random(std::vector<double>{2.0, 1.0}, 2, rng), (std::vector<size_t>{0, 1}));
 }
 
 TEST(LearnedSearch, HistoryIsMatchedByNameAndValue) {

@@ -26,7 +26,7 @@ Piece<int> evolve_minima(Look& look, GeneticLocalSearchOptions options) {
       children.push_back({std::move(child), value});
     }
     for (Place& start : children) {
-      Place minimum = co_await descend(look, std::move(start), {.goes_on = true});
+      Place minimum = co_await descend(look, std::move(start), {});
       const Place* rival = nullptr;
       for (int i = 0; i < kRivals; ++i) {
         const Place& other = parents[look.rng().uniform_int(uint64_t{parents.size()})];

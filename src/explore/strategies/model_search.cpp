@@ -7,6 +7,8 @@
 #include "explore/seen.h"
 #include "explore/strategies/acquisition.h"
 #include "explore/strategies/knob_coordinates.h"
+#include "explore/strategies/portfolio.h"
+#include "explore/strategies/row_choice.h"
 #include "explore/strategies/task_prior.h"
 #include "explore/strategies/validity_model.h"
 #include "tensmith/costmodel/gaussian_process.h"
@@ -27,6 +29,8 @@ constexpr size_t kVarianceRows = 64;
 constexpr size_t kStartCandidates = 256;
 /// Configs that a start point is kept away from; among more of them one place is as good as another.
 constexpr size_t kStartNeighbours = 4096;
+/// With fewer results both processes explain them.
+constexpr size_t kMinJudged = 5;
 
 struct Row {
   Config config;
@@ -67,12 +71,16 @@ class ModelSearch final : public SearchStrategy {
     gp.length = {options_.length, options_.length_deviation};
     gp.signal.median = options_.signal;
     gp.noise.median = options_.noise;
-    if (prior_.active()) {
-      gp.scale = prior_.unit();
-      gp.weight = {options_.history_weight, 0.7};
-      gp.signal.median = options_.history_signal;
-    }
-    gp_ = std::make_unique<GaussianProcess>(width_, gp);
+    gp.weight = {1e-3, 0.01};  // of the history: as good as none
+    plain_ = std::make_unique<GaussianProcess>(width_, gp);
+    gp_ = plain_.get();
+    if (!prior_.active()) return;
+    gp.scale = prior_.unit();
+    gp.weight = {options_.history_weight, 0.7};
+    gp.signal.median = options_.history_signal;
+    gp.constant = options_.history_constant;
+    informed_ = std::make_unique<GaussianProcess>(width_, gp);
+    gp_ = informed_.get();
   }
 
   std::vector<Config> propose(int count) override {
@@ -84,7 +92,9 @@ class ModelSearch final : public SearchStrategy {
     if (!refresh_points()) return batch;
     believed_ = 0;
     while (batch.size() < wanted) {
-      std::optional<size_t> point = starting() ? start_point() : model_point(batch.size() + 1 < wanted);
+      std::optional<size_t> point;
+      if (starting()) point = prior_.active() ? proven_point() : start_point();
+      if (!point) point = model_point(batch.size() + 1 < wanted);
       if (!point) break;
       batch.push_back(space_.at(points_.indices[*point]));
       seen_.insert(batch.back());
@@ -128,7 +138,7 @@ class ModelSearch final : public SearchStrategy {
   size_t told() const { return rows_.size(); }
   size_t failures() const { return rows_.size() - valid_; }
   bool starting() const {
-    if (prior_.active()) return false;
+    if (prior_.active()) return seen_.indices().size() < options_.proven;
     if (valid_ == 0) return true;
     const auto all = static_cast<size_t>(std::max(1, options_.start_points));
     return seen_.indices().size() < all && failures() < static_cast<size_t>(std::max(1, options_.start_failures));
@@ -277,6 +287,29 @@ class ModelSearch final : public SearchStrategy {
     return best;
   }
 
+  /// The point that adds most to what was proposed, by the tasks of the history; nothing when none adds enough.
+  std::optional<size_t> proven_point() {
+    Portfolio portfolio(prior_, options_.compression);
+    for (uint64_t index : sorted_seen()) {
+      const Config config = space_.at(index);
+      TaskPrior::Opinion opinion;
+      std::vector<float> deviations(prior_.columns());
+      prior_.ask({&config, 1}, {&opinion, 1}, deviations);
+      portfolio.add(opinion, deviations.data());
+    }
+    std::optional<size_t> best;
+    Portfolio::Gain most;
+    for (size_t i = 0; i < points_.size(); ++i) {
+      if (points_.taken[i]) continue;
+      const Portfolio::Gain gain = portfolio.gain({points_.prior_mean[i], points_.prior_valid[i]},
+                                                  points_.rows.data() + i * width_ + coordinates_.columns());
+      if (best && !(gain > most)) continue;
+      best = i;
+      most = gain;
+    }
+    return most.saved < options_.proven_gain ? std::nullopt : best;
+  }
+
   std::vector<uint64_t> sorted_seen() const {
     std::vector<uint64_t> out(seen_.indices().begin(), seen_.indices().end());
     std::sort(out.begin(), out.end());
@@ -297,6 +330,10 @@ class ModelSearch final : public SearchStrategy {
 
   // --- the model ---
 
+  bool trusts_history() const { return informed_ && gp_ == informed_.get(); }
+  /// The target that the process is given the difference from.
+  double expected(uint32_t point) const { return trusts_history() ? points_.prior_mean[point] : 0.0; }
+
   double target(double seconds) const { return compressed(seconds / reference_, options_.compression); }
 
   /// describe(), from the points there are where it can be.
@@ -316,17 +353,13 @@ class ModelSearch final : public SearchStrategy {
 
   /// Those it is given: places in rows_, in their order.
   std::vector<size_t> modelled_rows() const {
-    std::vector<size_t> chosen;
+    std::vector<size_t> usable_rows;
+    std::vector<double> seconds;
     for (size_t i = 0; i < rows_.size(); ++i) {
-      if (usable(rows_[i])) chosen.push_back(i);
+      if (usable(rows_[i])) usable_rows.push_back(i);
+      seconds.push_back(rows_[i].seconds);
     }
-    if (chosen.size() <= row_limit()) return chosen;
-    const auto best_end = chosen.begin() + static_cast<std::ptrdiff_t>(options_.best_rows);
-    const auto newest = chosen.end() - static_cast<std::ptrdiff_t>(options_.newest_rows);
-    std::nth_element(chosen.begin(), best_end, newest, [&](size_t a, size_t b) { return faster(rows_[a], rows_[b]); });
-    chosen.erase(best_end, newest);
-    std::sort(chosen.begin(), chosen.end());
-    return chosen;
+    return best_and_newest(std::move(usable_rows), seconds, options_.best_rows, options_.newest_rows);
   }
 
   size_t usable_rows() const { return options_.learn_validity ? valid_ : told(); }
@@ -345,7 +378,7 @@ class ModelSearch final : public SearchStrategy {
       best_target_ = std::min(best_target_, y);
       std::vector<float> numbers(width_);
       const float expected = row_of(row, numbers.data());
-      gp_->add(numbers, y - expected);
+      gp_->add(numbers, trusts_history() ? y - expected : y);
     }
   }
 
@@ -353,6 +386,7 @@ class ModelSearch final : public SearchStrategy {
     reference_ = std::isfinite(best_) ? best_ : 1.0;
     std::vector<float> numbers;
     std::vector<double> targets;
+    std::vector<double> differences;  // of the targets, from what the history expects
     double worst = 0.0;
     best_target_ = std::numeric_limits<double>::infinity();
     for (const Row& row : rows_) {
@@ -364,7 +398,8 @@ class ModelSearch final : public SearchStrategy {
       const double y = std::isfinite(row.seconds) ? target(row.seconds) : worst_;
       numbers.resize(numbers.size() + width_);
       const float expected = row_of(row, numbers.data() + numbers.size() - width_);
-      targets.push_back(y - expected);
+      targets.push_back(y);
+      differences.push_back(y - expected);
       best_target_ = std::min(best_target_, y);
     }
     if (targets.empty() && prior_.active()) {
@@ -373,41 +408,44 @@ class ModelSearch final : public SearchStrategy {
     const size_t n = targets.size();
     const bool due = static_cast<double>(usable_rows()) >= (1.0 + options_.growth) * static_cast<double>(fitted_);
     if (due && n > (prior_.active() ? 2 : 1)) {
-      fit_parameters(numbers, targets);
+      if (informed_) {
+        choose_process(numbers, targets, differences);
+      } else {
+        fit_parameters(numbers, targets);
+      }
       fitted_ = usable_rows();
     }
-    gp_->set_rows({numbers.data(), n, width_}, targets);
+    gp_->set_rows({numbers.data(), n, width_}, trusts_history() ? differences : targets);
     absorbed_ = rows_.size();
     choose_tracked();
     stale_ = false;
   }
 
-  void fit_parameters(const std::vector<float>& numbers, const std::vector<double>& targets) {
-    const size_t n = targets.size();
-    const auto limit = static_cast<size_t>(options_.fit_rows);
-    const int steps = n < 60 ? options_.first_steps : options_.later_steps;
-    if (n <= limit) {
-      gp_->set_rows({numbers.data(), n, width_}, targets);
-      gp_->optimize(steps);
-      return;
+  /// Fits the process that knows the history and the one that does not, and takes the one that explains the results
+  /// better.
+  void choose_process(const std::vector<float>& numbers, const std::vector<double>& targets,
+                      const std::vector<double>& differences) {
+    double without = -std::numeric_limits<double>::infinity();
+    if (targets.size() >= kMinJudged) {
+      gp_ = plain_.get();
+      fit_parameters(numbers, targets);
+      without = gp_->log_likelihood();
     }
-    // The best half of them, and others at random.
-    std::vector<size_t> order(n);
-    for (size_t i = 0; i < n; ++i) order[i] = i;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return targets[a] < targets[b]; });
-    std::vector<size_t> rest(order.begin() + static_cast<std::ptrdiff_t>(limit / 2), order.end());
-    rng_.shuffle(rest);
-    order.resize(limit / 2);
-    order.insert(order.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(limit - limit / 2));
+    gp_ = informed_.get();
+    fit_parameters(numbers, differences);
+    if (without > gp_->log_likelihood() + options_.history_credit) gp_ = plain_.get();
+  }
+
+  void fit_parameters(const std::vector<float>& numbers, const std::vector<double>& targets) {
     std::vector<float> some;
     std::vector<double> some_targets;
-    for (size_t i : order) {
+    for (size_t i : best_and_random(targets, static_cast<size_t>(options_.fit_rows), rng_)) {
       some.insert(some.end(), numbers.begin() + static_cast<std::ptrdiff_t>(i * width_),
                   numbers.begin() + static_cast<std::ptrdiff_t>((i + 1) * width_));
       some_targets.push_back(targets[i]);
     }
-    gp_->set_rows({some.data(), limit, width_}, some_targets);
-    gp_->optimize(steps);
+    gp_->set_rows({some.data(), some_targets.size(), width_}, some_targets);
+    gp_->optimize(targets.size() < 60 ? options_.first_steps : options_.later_steps);
   }
 
   double valid(uint32_t point) const {
@@ -448,8 +486,7 @@ class ModelSearch final : public SearchStrategy {
       std::vector<std::pair<double, uint32_t>> order(tracked_.size());
       for (size_t i = 0; i < tracked_.size(); ++i) {
         const uint32_t p = tracked_[i];
-        const double mean = means[i] + (prior_.active() ? points_.prior_mean[p] : 0.0F);
-        order[i] = {-value_of(mean, variances[i], valid(p)), p};
+        order[i] = {-value_of(means[i] + expected(p), variances[i], valid(p)), p};
       }
       std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(limit), order.end());
       tracked_.resize(limit);
@@ -500,8 +537,7 @@ class ModelSearch final : public SearchStrategy {
     for (size_t i = 0; i < tracked_.size(); ++i) {
       const uint32_t p = tracked_[i];
       if (points_.taken[p]) continue;
-      const double mean = means[i] + (prior_.active() ? points_.prior_mean[p] : 0.0F);
-      const double value = value_of(mean, variances[i], valid(p));
+      const double value = value_of(means[i] + expected(p), variances[i], valid(p));
       if (!best || value > best_value) {
         best_value = value;
         best = i;
@@ -521,7 +557,9 @@ class ModelSearch final : public SearchStrategy {
   TaskPrior prior_;
   size_t width_;
   bool enumerated_;
-  std::unique_ptr<GaussianProcess> gp_;
+  std::unique_ptr<GaussianProcess> plain_;     ///< on times as they are
+  std::unique_ptr<GaussianProcess> informed_;  ///< on differences from what the history expects; none without one
+  GaussianProcess* gp_ = nullptr;              ///< the one in use
 
   std::vector<Row> rows_;  ///< what was told, in its order
   IndexSet known_;

@@ -26,6 +26,10 @@ struct ModelSearchOptions : StrategyOptions {
   double start_middle = 0.5;  ///< share of the start points that come from the middle of the space
   int start_central = 4;      ///< the middle is the nearest of so many
 
+  // The start, when there is one: configs that were good on some of its tasks, as long as each adds to those before.
+  size_t proven = 4;           ///< before the model is asked, at most, all told
+  double proven_gain = 0.005;  ///< of compressed time, mean over the tasks; see Portfolio
+
   // Which configs run.
   bool learn_validity = true;   ///< otherwise failures count as the slowest time so far
   double validity_power = 3.0;  ///< of the probability that a config runs, in its product with the improvement
@@ -41,6 +45,9 @@ struct ModelSearchOptions : StrategyOptions {
   double noise = 0.05;
   double history_signal = 1.5;  ///< with a history
   double history_weight = 0.8;
+  double history_constant = 10.0;  ///< how far the level may be from that of the history, in units of TaskPrior
+  /// By so much (of log likelihood) the results must be explained better without the history before it is put aside.
+  double history_credit = 2.0;
   double growth = 0.2;   ///< share of new rows after which the parameters are fitted again
   int first_steps = 40;  ///< of L-BFGS a fit, while there are few rows
   int later_steps = 10;

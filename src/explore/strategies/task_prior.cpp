@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "explore/strategies/acquisition.h"
+#include "explore/strategies/row_choice.h"
 #include "tensmith/support/rng.h"
 
 namespace tensmith {
@@ -125,23 +126,18 @@ const GaussianProcess& TaskPrior::model_of(const Task& task) const {
   }
   std::sort(known.begin(), known.end());
   // Half of the rows are the best ones: there it matters.
-  if (known.size() > kMaxModelRows) {
-    Rng rng(known.size());
-    std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-    const auto half = static_cast<std::ptrdiff_t>(kMaxModelRows / 2);
-    std::vector<std::pair<uint64_t, double>> rest(known.begin() + half, known.end());
-    rng.shuffle(rest);
-    known.resize(static_cast<size_t>(half));
-    known.insert(known.end(), rest.begin(), rest.begin() + half);
-  }
-  std::vector<float> rows(known.size() * coordinates_.columns());
+  std::vector<double> values;
+  for (const auto& [index, value] : known) values.push_back(value);
+  Rng rng(known.size());
+  std::vector<float> rows;
   std::vector<double> targets;
-  for (size_t i = 0; i < known.size(); ++i) {
-    coordinates_.write(space_.at(known[i].first), rows.data() + i * coordinates_.columns());
-    targets.push_back(known[i].second);
+  for (size_t i : best_and_random(values, kMaxModelRows, rng)) {
+    rows.resize(rows.size() + coordinates_.columns());
+    coordinates_.write(space_.at(known[i].first), rows.data() + rows.size() - coordinates_.columns());
+    targets.push_back(values[i]);
   }
   task.model = std::make_unique<GaussianProcess>(coordinates_.columns());
-  task.model->set_rows({rows.data(), known.size(), coordinates_.columns()}, targets);
+  task.model->set_rows({rows.data(), targets.size(), coordinates_.columns()}, targets);
   task.model->optimize(kModelSteps);
   return *task.model;
 }
