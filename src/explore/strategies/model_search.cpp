@@ -510,7 +510,8 @@ class ModelSearch final : public SearchStrategy {
   std::optional<size_t> model_point(bool more) {
     if (believed_ == 0) {
       const double quiet = static_cast<double>(told() - improved_) - options_.patience;
-      widening_ = 1.0 + options_.widening * std::max(0.0, quiet);
+      const bool widens = told() % options_.widened == 0;
+      widening_ = widens ? 1.0 + options_.widening * std::max(0.0, quiet) : 1.0;
       absorb();
     }
     std::optional<size_t> best = best_tracked();

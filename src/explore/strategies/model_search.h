@@ -59,7 +59,8 @@ struct ModelSearchOptions : StrategyOptions {
 
   // While nothing better is found.
   double patience = 100;   ///< results without an improvement after which deviations count for more,
-  double widening = 0.05;  ///< by this share a result
+  double widening = 0.05;  ///< by this share a result,
+  size_t widened = 3;      ///< in one proposal of so many; in the others they count as before
 };
 
 std::unique_ptr<SearchStrategy> make_model_search(const ConfigSpace& space, ModelSearchOptions options);
