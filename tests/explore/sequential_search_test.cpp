@@ -134,7 +134,14 @@ TEST_P(EverySequentialSearch, HugeSpacesAndTightConstraints) {
 TEST_P(EverySequentialSearch, InitialConfigsComeFirst) {
   const ConfigSpace space = make_space(3, 5);
   const std::vector<Config> initial = {Config{{4, 4, 4}}, Config{{9, 0, 0}}, Config{{1, 1}}, Config{{2, 1, 1}}};
-  EXPECT_EQ(make(space, 3, initial)->propose(4), (std::vector<Config>{initial[0], initial[3]}));
+  const auto strategy = make(space, 3, initial);
+  EXPECT_EQ(strategy->propose(4), (std::vector<Config>{initial[0], initial[3]}));
+  // All 125 would be proposed, these two again, were nothing told of them.
+  EXPECT_TRUE(strategy->propose(4).empty());
+  strategy->update(std::vector<Observation>{{initial[0], TrialStatus::kOk, 1.0}});
+  EXPECT_TRUE(strategy->propose(4).empty());
+  strategy->update(std::vector<Observation>{{initial[3], TrialStatus::kOk, 1.0}});
+  EXPECT_EQ(strategy->propose(4).size(), 1u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Strategies, EverySequentialSearch, ::testing::ValuesIn(kinds()), [](const auto& info) {

@@ -109,7 +109,9 @@ std::vector<Config> SequentialSearch::propose(int count) {
   if (count < 1) return {};
   std::vector<Config> first;
   seen_.take_initial(static_cast<size_t>(count), first);
-  if (!first.empty()) return first;
+  for (const Config& config : first) outstanding_.insert(look_.space_.index_of(config));
+  // The search itself could ask for one of them, and not know that it has been proposed.
+  if (!outstanding_.empty()) return first;
   while (!asked_ && !over_) {
     if (advance()) {
       asked_ = true;
@@ -135,7 +137,9 @@ std::vector<Config> SequentialSearch::propose(int count) {
 void SequentialSearch::update(std::span<const Observation> results) {
   seen_.insert(results);
   for (const Observation& result : results) {
-    Look::Known& known = look_.known_[look_.space_.index_of(result.config)];
+    const uint64_t index = look_.space_.index_of(result.config);
+    outstanding_.erase(index);
+    Look::Known& known = look_.known_[index];
     known.value = result.ok()                                    ? result.seconds
                   : result.status == TrialStatus::kInvalidConfig ? Look::kMissing
                                                                  : Look::kFailed;

@@ -159,7 +159,8 @@ class SequentialSearch : public SearchStrategy {
   bool advance();
 
   Look look_;
-  SeenConfigs seen_;  ///< for the initial configs
+  SeenConfigs seen_;      ///< for the initial configs
+  IndexSet outstanding_;  ///< initial configs that were proposed and not told of
   Program program_;
   bool restart_;
   bool asked_ = false;  ///< and not told yet
