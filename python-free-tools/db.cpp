@@ -150,6 +150,7 @@ std::string export_text(const Options& options) {
 }
 
 void export_all(const Options& options) {
+  refuse_to_overwrite("-o", options.output, {options.db});
   const bool records = options.form == ExportForm::kJsonLines || options.form == ExportForm::kCsv;
   if (records && !options.records.empty()) {
     throw UserError("--workload, --threads, --cpu and --flushed choose a space; jsonl and csv hold all records",

@@ -190,6 +190,7 @@ void add_hyperparameters(CLI::App& app) {
   verb->add_option("--budgets", options->budgets,
                    "evaluations of a run, separated by commas (default: 25,50,100,200,400,800,1600)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
   options->race.runs = 20;
   verb->add_option("--runs", options->race.runs, "runs of each setting on each space for each budget")

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
 
 #include <fmt/format.h>
@@ -27,6 +28,15 @@ void emit_text(std::string_view text) {
 void emit_result(const nlohmann::json& result) {
   // Names of files need not be UTF-8.
   emit_text(result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+void refuse_to_overwrite(std::string_view option, const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code unknown;
+    if (input.empty() || output.empty() || !std::filesystem::equivalent(output, input, unknown)) continue;
+    throw UserError(fmt::format("{}: '{}' is also read ('{}'), and would be replaced", option, output, input),
+                    "give the name of another file");
+  }
 }
 
 void print_stderr(std::string_view text) noexcept { write_all(STDERR_FILENO, text); }

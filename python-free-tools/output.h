@@ -3,6 +3,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -14,6 +15,9 @@ namespace tensmith::cli {
 void emit_text(std::string_view text);
 /// One JSON object on a line of its own; as emit_text.
 void emit_result(const nlohmann::json& result);
+
+/// Throws UserError when `output` is the same file as one of `inputs`, whatever they are called: it would be replaced.
+void refuse_to_overwrite(std::string_view option, const std::string& output, const std::vector<std::string>& inputs);
 
 /// Writes to standard error. Where that fails there is nobody left to tell, so it does nothing.
 void print_stderr(std::string_view text) noexcept;

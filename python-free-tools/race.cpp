@@ -208,7 +208,8 @@ void add_race(CLI::App& app) {
       ->capture_default_str();
   verb->add_option("--budgets", options->budgets,
                    "evaluations of a run, separated by commas (default: 25,50,100,200,400,800,1600)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   verb->add_option("--runs", options->race.runs, "runs of each algorithm on each space for each budget")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -228,6 +229,7 @@ void add_race(CLI::App& app) {
       ->check(CLI::Range(1, 1024));
   verb->add_option("--split", options->splits, "budgets up to which the low range of the competition goes")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->capture_default_str();
   verb->add_option("--pooled-t-test", options->pooled,
                    "Student's t-test in place of Welch's; with a number, that as the sample size")

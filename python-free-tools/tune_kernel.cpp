@@ -114,14 +114,39 @@ void check_save(const Options& options, const Job& job) {
     throw UserError(fmt::format("--save: the space has {} points, a file at most {}", job.space.size(), kMost),
                     "keep the results with --db instead");
   }
+  refuse_to_overwrite("--save", options.save,
+                      {options.source, options.reference_kernel, options.reference, options.db});
   std::error_code unknown;
   if (std::filesystem::is_directory(options.save, unknown)) {
     throw UserError(fmt::format("--save: '{}' is a directory", options.save), "give the name of a file: results.json");
+  }
+  if (!options.save.ends_with(".json") && !options.save.ends_with(".json.gz")) {
+    throw UserError(fmt::format("--save: '{}' is no name of a Kernel Tuner cache", options.save),
+                    "give one that ends in .json or .json.gz");
   }
   const std::filesystem::path directory = std::filesystem::absolute(options.save).parent_path();
   if (::access(directory.c_str(), W_OK) != 0) {
     throw UserError(fmt::format("--save: '{}' cannot be written: its directory cannot", options.save),
                     "make the directory, or choose another");
+  }
+}
+
+/// What cannot be written where it should goes to the directory for temporary files: nothing measured is lost.
+void save_results(const Options& options, const RecordedSpace& results) {
+  try {
+    save_space(results, options.save, SpaceFormat::kKernelTuner);
+  } catch (const WorkError& error) {
+    std::error_code none;
+    const std::filesystem::path directory = std::filesystem::temp_directory_path(none);
+    if (none || !options.db.empty()) throw;
+    const std::filesystem::path file = directory / fmt::format("tensmith-rescue-{}.json", ::getpid());
+    try {
+      save_space(results, file, SpaceFormat::kKernelTuner);
+    } catch (const WorkError&) {
+      throw error;
+    }
+    throw WorkError(error.message(), fmt::format("what was measured is in '{}'; copy it to a place of yours",
+                                                 file.string()));
   }
 }
 
@@ -254,9 +279,7 @@ void run(Options& options) {
     print_table(options, job, tuned);
   }
   // After the result, which is not lost with a file that cannot be written.
-  if (!options.save.empty()) {
-    save_space(recorded_kernel(job.spec, job.space, tuned), options.save, SpaceFormat::kKernelTuner);
-  }
+  if (!options.save.empty()) save_results(options, recorded_kernel(job.spec, job.space, tuned));
   conclude(options, tuned);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -96,14 +97,16 @@ int ConfigSpace::add(Knob knob) {
     throw UserError(fmt::format("config space: knob '{}' has {} choices", knob.name, knob.choices.size()),
                     "at most 65535 are supported; split it into two knobs");
   }
-  for (size_t i = 0; i < knob.choices.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (knob.choices[i] == knob.choices[j]) {
-        throw UserError(
-            fmt::format("config space: knob '{}' lists {} twice", knob.name, tensmith::to_string(knob.choices[i])),
-            "choices must be distinct");
-      }
-    }
+  std::vector<const KnobValue*> sorted;
+  for (const KnobValue& choice : knob.choices) sorted.push_back(&choice);
+  std::sort(sorted.begin(), sorted.end(), [](const KnobValue* a, const KnobValue* b) {
+    return std::tie(a->values, a->label) < std::tie(b->values, b->label);
+  });
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end(),
+                                        [](const KnobValue* a, const KnobValue* b) { return *a == *b; });
+  if (twice != sorted.end()) {
+    throw UserError(fmt::format("config space: knob '{}' lists {} twice", knob.name, tensmith::to_string(**twice)),
+                    "choices must be distinct");
   }
   uint64_t product = 0;
   if (__builtin_mul_overflow(size(), static_cast<uint64_t>(knob.choices.size()), &product) || product > kMaxPoints) {

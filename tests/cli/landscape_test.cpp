@@ -83,6 +83,9 @@ TEST(LandscapeVerb, SpacesOfADatabase) {
     EXPECT_EQ(back["valid"], both["results"][1]["valid"]);
     EXPECT_EQ(back["optimum"], both["results"][1]["optimum"]);
   }
+  const CapturedRun itself = run_tensmith({"db", "export", db, "--format=csv", "-o", db});
+  EXPECT_EQ(itself.status.code, 2);
+  EXPECT_NE(itself.err.find("would be replaced"), std::string::npos) << itself.err;
   const CapturedRun none = run_tensmith({"db", "export", db, "--format=t4", "--workload=matmul:m=9,n=9,k=9"});
   EXPECT_EQ(none.status.code, 2);
   EXPECT_NE(none.err.find(": no trial of what was asked for (hint: it has matmul:"), std::string::npos) << none.err;

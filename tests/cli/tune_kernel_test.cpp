@@ -177,7 +177,26 @@ TEST_F(TuneKernel, MistakesAreUsageErrors) {
   expect({"--language=fortran"}, "--language: 'fortran' is not known (hint: choose one of c, opencl, cuda)");
   expect({"--save=" + path("none/add.json")}, "its directory cannot");
   expect({"--save=" + dir_.path().string()}, "is a directory");
+  expect({"--save=" + path("add.txt")}, "is no name of a Kernel Tuner cache (hint: give one that ends in .json");
+  expect({"--save=" + kernel}, "add.c'), and would be replaced (hint: give the name of another file)");
+  write_file(path("reference.bin"), "");
+  std::filesystem::create_symlink("reference.bin", path("link.json"));
+  expect({"--reference=" + path("reference.bin"), "--save=" + path("link.json")}, "is also read");
   expect({"--block=4"}, "--block has no meaning for a kernel in C");
+}
+
+TEST_F(TuneKernel, ResultsThatCannotBeWrittenAreKeptElsewhere) {
+  // Its name is too long for the file that is written first, and then renamed.
+  const std::string file = path((std::string(248, 'x') + ".json").c_str());
+  const CapturedRun run = tune(small_kernel(), small_arguments({"--save=" + file}));
+  EXPECT_EQ(run.status.code, 1) << run.err;
+  const std::string mark = "what was measured is in '";
+  const size_t at = run.err.find(mark);
+  ASSERT_NE(at, std::string::npos) << run.err;
+  const size_t begin = at + mark.size();
+  const std::string rescue = run.err.substr(begin, run.err.find('\'', begin) - begin);
+  EXPECT_EQ(json_of(run_tensmith({"landscape", rescue, "--json"}))["valid"], 2);
+  std::filesystem::remove(rescue);
 }
 
 TEST_F(TuneKernel, WorkThatCannotBeDoneIsToldWithItsReason) {

@@ -130,10 +130,13 @@ Config default_kernel_config(const KernelSpec& spec, const ConfigSpace& space) {
                                 divided > 0 ? ", dividing by zero" : "", overflowed > 0 ? ", overflowing" : ""));
   }
   if (blame.empty()) blame.push_back("block or grid-div is below 1");
-  throw UserError(
-      fmt::format("no config is possible{}: {}", looks < space.size() ? fmt::format(" among {}", 2 * kMostLooks) : "",
-                  fmt::join(blame, "; ")),
-      "relax --restrict or add values to --param");
+  if (looks < space.size()) {
+    throw UserError(fmt::format("no config was found that is possible, among {} of {}: {}", 2 * kMostLooks,
+                                space.size(), fmt::join(blame, "; ")),
+                    "there may be some; relax --restrict, or put values first in --param that meet it");
+  }
+  throw UserError(fmt::format("no config is possible: {}", fmt::join(blame, "; ")),
+                  "relax --restrict or add values to --param");
 }
 
 std::vector<std::string> kernel_defines(const KernelSpec& spec, const Config& config) {

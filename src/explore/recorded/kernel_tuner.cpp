@@ -4,6 +4,7 @@
 
 #include "explore/recorded/parameter_values.h"
 #include "explore/recorded/space_files.h"
+#include "tensmith/explore/trial.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/strings.h"
 
@@ -72,13 +73,39 @@ class KeyReader {
   std::vector<std::unordered_map<std::string, size_t>> choices_;
 };
 
+/// Kernel Tuner's names of failures end alike, ours of trials are those of TrialStatus.
+bool is_failure(const std::string& reason) {
+  return reason.ends_with("Config") || parse_trial_status(reason).has_value();
+}
+
+/// Entries of Kernel Tuner repeat the parameters; they have to be those of the key.
+void check_parameters(const json& entry, const ConfigSpace& space, uint64_t index) {
+  if (!entry.is_object()) return;
+  const Config config = space.at(index);
+  for (size_t i = 0; i < config.choices.size(); ++i) {
+    const std::string& name = space.knobs()[i].name;
+    const auto found = entry.find(name);
+    if (found == entry.end()) continue;
+    const std::string expected = to_string(space.value(config, static_cast<int>(i)));
+    if (value_text(*found) == expected) continue;
+    throw UserError(fmt::format("it says that '{}' is {}, and its key {}", name, found->dump(), expected));
+  }
+}
+
 void parse_entry(const json& entry, const std::string& objective, uint64_t index, RecordedSpace& out) {
   if (!entry.is_object()) throw UserError("it is no object");
   if (const auto error = entry.find("__error__"); error != entry.end()) {
     return out.put_failed(index, value_text(*error));
   }
   const json& value = require(entry, objective.c_str());
-  if (value.is_string()) return out.put_failed(index, value.get<std::string>());
+  if (value.is_string()) {
+    const std::string& reason = value.get_ref<const std::string&>();
+    if (!is_failure(reason)) {
+      throw UserError(fmt::format("'{}' is \"{}\", neither a number nor the name of a failure", objective, reason),
+                      "failures are named like CompilationFailedConfig");
+    }
+    return out.put_failed(index, reason);
+  }
   if (!value.is_number()) throw UserError(fmt::format("'{}' is {}", objective, value.dump()));
   if (value.get<double>() >= kFailureMark) return out.put_failed(index, {});
   std::vector<double> runs;
@@ -107,7 +134,9 @@ RecordedSpace parse_kernel_tuner(const json& root, const std::string& name) {
   const KeyReader keys(out.space());
   for (const auto& [key, entry] : cache.items()) {
     try {
-      parse_entry(entry, out.info().objective, keys.index_of(key), out);
+      const uint64_t index = keys.index_of(key);
+      check_parameters(entry, out.space(), index);
+      parse_entry(entry, out.info().objective, index, out);
     } catch (const UserError& error) {
       throw UserError(fmt::format("entry '{}': {}", key, error.message()), error.hint());
     }

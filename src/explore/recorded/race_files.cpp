@@ -16,6 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr int64_t kMostEvaluations = int64_t{1} << 40;
+
 std::string line_of(const RaceCell& cell) {
   Json fractions = Json::array(), evaluations = Json::array(), found = Json::array();
   for (const RaceRun& run : cell.runs) {
@@ -49,7 +51,12 @@ bool parse_line(std::string_view text, std::string& id, std::vector<RaceRun>& ru
     const auto evaluations = line.at("evaluations").get<std::vector<int64_t>>();
     const auto found = line.at("found").get<std::vector<int>>();
     if (fractions.empty() || fractions.size() != evaluations.size() || fractions.size() != found.size()) return false;
-    for (size_t i = 0; i < fractions.size(); ++i) runs.push_back({fractions[i], evaluations[i], found[i] != 0});
+    for (size_t i = 0; i < fractions.size(); ++i) {
+      const bool possible = fractions[i] >= 0.0 && fractions[i] <= 1.0 && evaluations[i] >= 0 &&
+                            evaluations[i] <= kMostEvaluations && (found[i] == 0 || found[i] == 1);
+      if (!possible) return false;
+      runs.push_back({fractions[i], evaluations[i], found[i] == 1});
+    }
     return true;
   } catch (const Json::exception&) {
     return false;

@@ -123,6 +123,29 @@ class KernelMeasurerTest : public ::testing::Test {
   std::unique_ptr<KernelMeasurer> measurer_;
 };
 
+TEST_F(KernelMeasurerTest, ArgumentsHaveTheTypesOfTheParameters) {
+  const auto message = [&](const char* arguments) {
+    request_.arguments = {arguments};
+    make();
+    return error();
+  };
+  EXPECT_NE(message("out:int32[64]:output,in:float32[64],n:int32=64,add:float64=0.5").find("argument 1"),
+            std::string::npos);
+  EXPECT_NE(message("out:float32[64]:output,in:float64[64],n:int32=64,add:float64=0.5").find("argument 2"),
+            std::string::npos);
+  EXPECT_NE(message("out:float32[64]:output,in:float32[64],n:float32=64.5,add:float64=0.5").find("may change value"),
+            std::string::npos);
+  EXPECT_NE(message("out:float32[64]:output,in:float32[64],n:int64=64,add:float64=0.5").find("may change value"),
+            std::string::npos);
+  EXPECT_EQ(message("out:float32[64]:output,in:float32[64],n:uint32=64,add:float32=0.5"), "no error");
+}
+
+TEST_F(KernelMeasurerTest, ParametersComeAfterTheFlags) {
+  request_.flags = {"-Dfault=0"};
+  make();
+  EXPECT_EQ(measure({kWrong}).at(kWrong).status, TrialStatus::kWrongOutput);
+}
+
 TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   make();
   const auto results = measure({kWrong, kUnwritten, kJustOutside, kGuardPage, kStoreToInput, kNowhere, kForever,

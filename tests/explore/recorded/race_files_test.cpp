@@ -67,6 +67,15 @@ TEST(RaceState, TornLinesArePassedOver) {
   write_file(path, "[]\n{\"id\":\"x\"}\n{\"id\":\"x\",\"fractions\":[1],\"evaluations\":[],\"found\":[1]}\n" + whole);
   EXPECT_EQ(RaceState(path).size(), 2u);
   EXPECT_EQ(RaceState(path).damaged_lines(), 3u);
+  for (const char* run : {"[7],[1],[1]", "[-0.1],[1],[1]", "[0.5],[-1],[0]", "[0.5],[99999999999999],[0]", "[1],[1],[5]"}) {
+    std::string line = run;
+    line.insert(line.find("],") + 2, "\"evaluations\":");
+    line.insert(line.rfind(",[") + 1, "\"found\":");
+    write_file(path, "{\"id\":\"x\",\"fractions\":" + line + "}\n");
+    EXPECT_EQ(RaceState(path).damaged_lines(), 1u) << line;
+  }
+  write_file(path, "{\"id\":\"x\",\"fractions\":[1],\"evaluations\":[5],\"found\":[1]}\n");
+  EXPECT_EQ(RaceState(path).damaged_lines(), 0u);
 }
 
 TEST(RaceState, AFileThatCannotBeWritten) {

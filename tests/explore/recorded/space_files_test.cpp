@@ -153,6 +153,16 @@ TEST(SpaceFiles, ErrorsNameFileAndEntry) {
             "positive and finite");
   EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", "{\"time\": null}")),
             "dir/some.json: entry '16,b,1.0,False': 'time' is null");
+  for (const char* text : {"0.5", "banana", ""}) {
+    EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", fmt::format("{{\"time\": \"{}\"}}", text))),
+              fmt::format("dir/some.json: entry '16,b,1.0,False': 'time' is \"{}\", neither a number nor the name of a "
+                          "failure",
+                          text));
+  }
+  EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", "{\"bx\": 32, \"time\": 1.5}")),
+            "dir/some.json: entry '16,b,1.0,False': it says that 'bx' is 32, and its key 16");
+  EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", "{\"fast\": [false], \"time\": 1.5}")),
+            "dir/some.json: entry '16,b,1.0,False': it says that 'fast' is [false], and its key False");
   EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", "{}")),
             "dir/some.json: entry '16,b,1.0,False': 'time' is missing");
   EXPECT_NE(error_of(replaced(cache, "1.5}", "NaN}")).find("dir/some.json: this is no JSON: parse error at line 10"),

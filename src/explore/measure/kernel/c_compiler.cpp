@@ -40,9 +40,10 @@ void CCompiler::start(size_t id, const std::vector<std::string>& defines) {
   options.argv = {compiler_, "-O3", "-march=native", "-shared", "-fPIC",
                   // A kernel that is named like a function of a library (gamma, say) is meant, not the function.
                   "-fvisibility=hidden", "-Wl,-Bsymbolic", "-Werror=implicit-function-declaration",
-                  "-Werror=int-conversion"};
-  for (const std::string& define : defines) options.argv.push_back("-D" + define);
+                  "-Werror=int-conversion", "-Werror=incompatible-pointer-types"};
   options.argv.insert(options.argv.end(), spec_.flags.begin(), spec_.flags.end());
+  // Last: a macro among the flags that has a parameter's name must not win.
+  for (const std::string& define : defines) options.argv.push_back("-D" + define);
   options.argv.insert(options.argv.end(), {(directory_.path() / "shim.c").string(), "-o", object.string(), "-lm"});
   // In another language its messages could not be read; and one that is killed leaves its own files behind.
   options.environment = {"LC_ALL=C", "TMPDIR=" + directory_.path().string()};

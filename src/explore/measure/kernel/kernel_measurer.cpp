@@ -75,9 +75,10 @@ class KernelBuilder {
     }
     code.set_file(spec_.source);
     code.set_source(spec_.code);
-    for (const std::string& define : kernel_defines(spec_, config)) code.add_options("-D" + define);
     if (!directory_.empty()) code.add_options("-I" + directory_);
     for (const std::string& flag : spec_.flags) code.add_options(flag);
+    // Last: a macro among the flags that has a parameter's name must not win.
+    for (const std::string& define : kernel_defines(spec_, config)) code.add_options("-D" + define);
     const KernelLaunch launch = kernel_launch(spec_, config);
     for (size_t i = 0; i < 3; ++i) {
       code.add_block(launch.block[i]);
