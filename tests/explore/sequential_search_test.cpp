@@ -136,7 +136,7 @@ TEST_P(EverySequentialSearch, InitialConfigsComeFirst) {
   const std::vector<Config> initial = {Config{{4, 4, 4}}, Config{{9, 0, 0}}, Config{{1, 1}}, Config{{2, 1, 1}}};
   const auto strategy = make(space, 3, initial);
   EXPECT_EQ(strategy->propose(4), (std::vector<Config>{initial[0], initial[3]}));
-  // All 125 would be proposed, these two again, were nothing told of them.
+  // The search itself might ask for one of them, which must not be proposed twice.
   EXPECT_TRUE(strategy->propose(4).empty());
   strategy->update(std::vector<Observation>{{initial[0], TrialStatus::kOk, 1.0}});
   EXPECT_TRUE(strategy->propose(4).empty());

@@ -7,8 +7,8 @@
 
 namespace tensmith {
 
-/// Configs of which one or another was good on each task of a history. They are chosen greedily: the next one is that
-/// which is better than those before it on the most tasks, by the most.
+/// Configs of which one or another was good on each task of a history. They are to be chosen greedily: next is the one
+/// whose gain is the greatest.
 class Portfolio {
  public:
   /// Costs are compressed times (TaskPrior), with `compression`; a config that fails costs as much as one that takes

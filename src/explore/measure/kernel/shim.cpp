@@ -33,7 +33,7 @@ std::string kernel_shim_source(const KernelSpec& spec) {
   // Names that no parameter has, for parameters are macros. Only the shim can be seen from outside, so that a kernel is
   // never mistaken for a function of a library that has its name.
   return fmt::format(
-      "#include \"{}\"\n#line 1 \"--args\"\n"
+      "#include \"{}\"\n"
       // A number that its parameter cannot hold is a mistake in --args; a sign is not.
       "#pragma GCC diagnostic error \"-Wconversion\"\n"
       "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n#line 1 \"--args\"\n"
