@@ -54,7 +54,7 @@ std::string gunzip(std::string_view bytes, const std::filesystem::path& path) {
     inflateEnd(&stream);
     if (status != Z_STREAM_END) {
       const bool cut = status == Z_OK || status == Z_BUF_ERROR;
-      throw WorkError(
+      throw UserError(
           fmt::format("{}: {}", path.string(),
                       cut ? "the compressed data ends too early" : "the compressed data is damaged: " + why),
           "fetch or write the file anew");

@@ -121,9 +121,7 @@ void parse_entry(const json& entry, const std::string& objective, uint64_t index
 
 }  // namespace
 
-RecordedSpace parse_kernel_tuner(const json& root, const std::string& name) {
-  RecordedInfo info;
-  info.name = name;
+RecordedSpace parse_kernel_tuner(const json& root, RecordedInfo info) {
   info.kernel = text_of(root, "kernel_name");
   info.device = text_of(root, root.contains("gpu") ? "gpu" : "device_name");
   info.objective = root.contains("objective") ? text_of(root, "objective") : "time";

@@ -199,7 +199,7 @@ class Analysis {
 
 Landscape analyse_landscape(const RecordedSpace& space, const LandscapeOptions& options) {
   if (space.valid_count() == 0) {
-    throw UserError(fmt::format("{}: no config of the space is valid, so it has no landscape", space.info().name),
+    throw UserError(fmt::format("{}: no config of the space is valid, so it has no landscape", space.info().place()),
                     "record at least one config that runs");
   }
   return Analysis(space, options).run();

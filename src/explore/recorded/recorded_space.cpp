@@ -17,9 +17,8 @@ constexpr uint64_t kMaxPoints = uint64_t{1} << 27;
 
 RecordedSpace::RecordedSpace(RecordedInfo info, ConfigSpace space) : info_(std::move(info)), space_(std::move(space)) {
   if (space_.size() > kMaxPoints) {
-    throw UserError(
-        fmt::format("{}: the space has {} points, and a table holds up to {}", info_.name, space_.size(), kMaxPoints),
-        "leave parameters out, or values that are never used");
+    throw UserError(fmt::format("the space has {} points, and a table holds up to {}", space_.size(), kMaxPoints),
+                    "leave parameters out, or values that are never used");
   }
   values_.assign(space_.size(), 0.0);
   kinds_ = std::make_shared<std::vector<PointKind>>(space_.size(), PointKind::kMissing);

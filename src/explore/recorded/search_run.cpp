@@ -27,10 +27,10 @@ double SearchRun::fraction(const RecordedSpace& space, double optimum, int64_t b
 
 SearchRun run_search(SearchStrategy& strategy, const RecordedSpace& space, const RunOptions& options) {
   const std::optional<double> optimum = space.best();
-  if (!optimum) throw UserError(fmt::format("{}: no config of the space is valid", space.info().name));
+  if (!optimum) throw UserError(fmt::format("{}: no config of the space is valid", space.info().place()));
   if (options.objective == Objective::kDraw && !space.has_runs()) {
     throw UserError(
-        fmt::format("{}: only mean values are recorded, so there is nothing to draw from", space.info().name),
+        fmt::format("{}: only mean values are recorded, so there is nothing to draw from", space.info().place()),
         "use the mean, or a file with the single runs");
   }
   Rng rng(options.seed);

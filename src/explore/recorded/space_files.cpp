@@ -9,6 +9,7 @@
 #include "explore/recorded/space_files.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
+#include "tensmith/support/strings.h"
 
 namespace tensmith {
 namespace {
@@ -66,9 +67,14 @@ std::string closed(std::string_view text) {
 
 RecordedSpace parse_space(std::string_view text, const std::string& name) {
   try {
+    if (trim(text).empty()) {
+      throw UserError("the file is empty",
+                      "a Kernel Tuner cache or T4 results are meant; fetch or write the file anew");
+    }
+    const RecordedInfo info{.name = space_name(name), .file = name};
     const nlohmann::json root = parse_json(closed(text));
-    if (root.is_object() && root.contains("cache")) return parse_kernel_tuner(root, space_name(name));
-    if (root.is_object() && root.contains("results")) return parse_t4(root, space_name(name));
+    if (root.is_object() && root.contains("cache")) return parse_kernel_tuner(root, info);
+    if (root.is_object() && root.contains("results")) return parse_t4(root, info);
     throw UserError("this is neither a Kernel Tuner cache (which has a 'cache') nor T4 results (which have 'results')");
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}", name, error.message()), error.hint());

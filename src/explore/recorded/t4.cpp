@@ -110,11 +110,9 @@ void parse_result(const json& result, const std::string& objective, RecordedSpac
 
 }  // namespace
 
-RecordedSpace parse_t4(const json& root, const std::string& name) {
+RecordedSpace parse_t4(const json& root, RecordedInfo info) {
   const json& results = root.at("results");
   if (!results.is_array() || results.empty()) throw UserError("'results' has to be a list with at least one result");
-  RecordedInfo info;
-  info.name = name;
   info.objective = "time";
   if (results[0].is_object() && results[0].contains("objectives")) {
     const json& objectives = results[0].at("objectives");

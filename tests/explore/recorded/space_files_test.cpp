@@ -193,7 +193,7 @@ TEST(SpaceFiles, DamagedCompressionIsTold) {
   const auto message = [&] {
     try {
       load_space(path);
-    } catch (const WorkError& error) {
+    } catch (const UserError& error) {
       return error.message();
     }
     return std::string("no error");
@@ -209,6 +209,30 @@ TEST(SpaceFiles, DamagedCompressionIsTold) {
   // Two members one after the other are one file.
   write_file(path, whole);
   EXPECT_EQ(message(), "no error");
+}
+
+TEST(SpaceFiles, EmptyFilesAreTold) {
+  const TempDir directory;
+  const auto message = [&](const char* name, const std::string& bytes) {
+    const auto path = directory.path() / name;
+    write_file(path, bytes);
+    try {
+      load_space(path);
+    } catch (const UserError& error) {
+      return error.message() == path.string() + ": the file is empty" ? std::string("empty") : error.message();
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(message("a.json", ""), "empty");
+  EXPECT_EQ(message("a.json", " \n"), "empty");
+  EXPECT_EQ(message("a.json.gz", ""), "empty");
+  EXPECT_EQ(message("a.json.gz", std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\x03\0\0\0\0\0\0\0\0\0", 20)), "empty")
+      << "what gzip makes of nothing";
+}
+
+TEST(SpaceFiles, ASpaceKnowsItsFile) {
+  EXPECT_EQ(parse_space(kCache, "dir/conv.json").info().place(), "dir/conv.json");
+  EXPECT_EQ(RecordedInfo{.name = "made here"}.place(), "made here");
 }
 
 TEST(SpaceFiles, NamesAreBaseNames) {

@@ -29,6 +29,10 @@ struct RecordedInfo {
   std::string device;        ///< what was measured on
   std::string objective;     ///< name of the quantity that is minimized, "time"
   std::string problem_size;  ///< JSON text
+  std::string file;          ///< that it was read from; empty where it was made in memory
+
+  /// How errors name the space.
+  const std::string& place() const { return file.empty() ? name : file; }
 };
 
 /// The space and what was measured. Objective values are positive and smaller is better; times are in milliseconds.

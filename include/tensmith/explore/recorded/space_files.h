@@ -20,9 +20,9 @@ enum class SpaceFormat : uint8_t {
 /// `__error__`, and a file that its writer never closed. Parameter values may be numbers, texts and booleans. A T4 file
 /// lists no values: a parameter has those that occur, in ascending order.
 ///
-/// Throws WorkError when the file cannot be read or decompressed, and UserError that names file and entry for what is
-/// no space: broken JSON, a key given twice, a value that its parameter does not list, an entry without an objective
-/// value or with one that is not positive and finite.
+/// Throws WorkError when the file cannot be read, and UserError that names file and entry for what is no space: an
+/// empty file, damaged compression, broken JSON, a key given twice, a value that its parameter does not list, an entry
+/// without an objective value or with one that is not positive and finite.
 RecordedSpace load_space(const std::filesystem::path& path);
 
 /// The same from text; `name` stands in errors and becomes the space's name.
