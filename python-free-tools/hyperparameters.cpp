@@ -128,7 +128,7 @@ void run(const Options& options) {
   if (!options.directory.empty()) {
     make_directories(options.directory);
     state.emplace(std::filesystem::path(options.directory) / kStateFile);
-    warn_of_damage(*state, kStateFile);
+    warn_of_damage(*state);
   }
   std::vector<Choice> choices;
   bool stopped = false;

@@ -155,7 +155,7 @@ void run(const Options& options) {
   if (!options.directory.empty()) {
     make_directories(options.directory);
     state.emplace(std::filesystem::path(options.directory) / kStateFile);
-    warn_of_damage(*state, kStateFile);
+    warn_of_damage(*state);
   }
   RaceResult result;
   size_t cells = 0;
@@ -230,6 +230,7 @@ void add_race(CLI::App& app) {
   verb->add_option("--split", options->splits, "budgets up to which the low range of the competition goes")
       ->delimiter(',')
       ->allow_extra_args(false)
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40))
       ->capture_default_str();
   verb->add_option("--pooled-t-test", options->pooled,
                    "Student's t-test in place of Welch's; with a number, that as the sample size")

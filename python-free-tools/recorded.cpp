@@ -1,8 +1,10 @@
 #include "recorded.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "output.h"
@@ -31,13 +33,25 @@ bool has_trial(const std::vector<Record>& records) {
 
 }  // namespace
 
-void warn_of_damage(const RaceState& state, const std::string& file) {
-  if (state.damaged_lines() == 0) return;
-  print_stderr(fmt::format("tensmith: {}: {} damaged lines passed over; what they held is raced again\n", file,
-                           state.damaged_lines()));
+void warn_of_damage(const RaceState& state) {
+  const std::vector<size_t>& lines = state.damaged_lines();
+  if (lines.empty()) return;
+  constexpr size_t kMostShown = 10;
+  const std::span<const size_t> shown(lines.data(), std::min(lines.size(), kMostShown));
+  print_stderr(fmt::format("tensmith: {}: passed over {} damaged line{} ({}{}); what they held is raced again\n",
+                           state.path().string(), lines.size(), lines.size() == 1 ? "" : "s", fmt::join(shown, ", "),
+                           shown.size() < lines.size() ? ", ..." : ""));
 }
 
 std::vector<RecordedSpace> load_spaces(const std::vector<std::string>& paths) {
+  // Results name a space by its file's base name.
+  std::map<std::string, std::string> path_of;
+  for (const std::string& path : paths) {
+    const auto [found, fresh] = path_of.emplace(space_name(path), path);
+    if (fresh) continue;
+    throw UserError(fmt::format("{}: the space '{}' is there already, from {}", path, found->first, found->second),
+                    found->second == path ? "name each once" : "name each once, or rename one of two different files");
+  }
   std::vector<RecordedSpace> spaces;
   for (const std::string& path : paths) spaces.push_back(load_space(path));
   return spaces;

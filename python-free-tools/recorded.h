@@ -17,9 +17,10 @@ class App;
 /// Recorded spaces as verbs take them: files of other tools, and keys of our databases.
 namespace tensmith::cli {
 
-/// On standard error: what is damaged is raced again.
-void warn_of_damage(const RaceState& state, const std::string& file);
+/// On standard error: which lines are damaged, and that what they held is raced again.
+void warn_of_damage(const RaceState& state);
 
+/// Throws UserError for two that have one name, and as load_space.
 std::vector<RecordedSpace> load_spaces(const std::vector<std::string>& paths);
 
 /// Which keys of a database are meant; all where nothing is said.

@@ -24,7 +24,9 @@ TEST(LandscapeVerb, OneSpaceOrSeveral) {
   ASSERT_EQ(one["proportion_of_centrality"].size(), 16u);
   EXPECT_NEAR(one["proportion_of_centrality"][0]["value"].get<double>(), 1.425 / 3.7, 1e-9);
   EXPECT_EQ(one["proportion_of_centrality"][15]["p"], 0.15);
-  EXPECT_EQ(json_of(run_tensmith({"landscape", path, path, "--json"}))["results"].size(), 2u);
+  const std::string other = (directory.path() / "other.json").string();
+  write_file(other, kSpace);
+  EXPECT_EQ(json_of(run_tensmith({"landscape", path, other, "--json"}))["results"].size(), 2u);
   const CapturedRun table = run_tensmith({"landscape", path, "--paper"});
   EXPECT_EQ(table.status.code, 0) << table.err;
   EXPECT_NE(table.out.find("\npath"), std::string::npos) << table.out;
@@ -71,9 +73,10 @@ TEST(LandscapeVerb, SpacesOfADatabase) {
   EXPECT_GE(both["results"][0]["valid"], 1);
   const CapturedRun two = run_tensmith({"db", "export", db, "--format=t4", "-o", file});
   EXPECT_EQ(two.status.code, 2);
-  EXPECT_NE(two.err.find("a file of this format holds one space, and 2 are there (hint: choose by --workload, --threads, "
-                         "--cpu and --flushed: matmul:"),
-            std::string::npos)
+  EXPECT_NE(
+      two.err.find("a file of this format holds one space, and 2 are there (hint: choose by --workload, --threads, "
+                   "--cpu and --flushed: matmul:"),
+      std::string::npos)
       << two.err;
   for (const char* format : {"--format=kernel-tuner", "--format=t4"}) {
     const CapturedRun one =

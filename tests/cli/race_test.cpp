@@ -87,7 +87,13 @@ TEST_F(RaceVerb, GoesOnFromItsState) {
   EXPECT_EQ(file("runs.csv"), runs);
   // A part of it is there, and the last line is torn.
   write_file(std::filesystem::path(out) / "race.jsonl", state.substr(0, state.size() / 2));
-  ASSERT_EQ(race(with({"-o", out})).status.code, 0);
+  const CapturedRun torn = race(with({"-o", out}));
+  ASSERT_EQ(torn.status.code, 0);
+  EXPECT_NE(torn.err.find("tensmith: " + out + "/race.jsonl: passed over 1 damaged line (" +
+                          std::to_string(std::count(state.begin(), state.begin() + state.size() / 2, '\n') + 1) +
+                          "); what they held is raced again\n"),
+            std::string::npos)
+      << torn.err;
   EXPECT_EQ(file("results.csv"), results);
   EXPECT_EQ(file("runs.csv"), runs);
   // Another seed has nothing to do with it.
@@ -128,14 +134,20 @@ TEST_F(RaceVerb, Errors) {
             "tensmith: error: a budget of 0 evaluations finds nothing (hint: give at least 1)\n");
   EXPECT_EQ(error(race({"--budgets=9"})),
             "tensmith: error: budget 9 is larger than every space (hint: the largest has 8 points)\n");
-  EXPECT_EQ(error(race({path("a.json")})), "tensmith: error: space 'a' is there twice (hint: name each once)\n");
+  for (const char* verb : {"race", "landscape", "hyperparameters"}) {
+    EXPECT_EQ(error(run_tensmith({verb, path("a.json"), path("a.json")})),
+              "tensmith: error: " + path("a.json") + ": the space 'a' is there already, from " + path("a.json") +
+                  " (hint: name each once)\n");
+  }
+  EXPECT_NE(error(race({"--split=-1"})).find("--split"), std::string::npos);
   EXPECT_EQ(
       error(race({"--algorithms=racing"})),
       "tensmith: error: racing measures configs again, and a mean is always the same (hint: race for draws from the "
       "single runs, or leave it out)\n");
   EXPECT_EQ(error(race({"--objective=draw"})),
-            "tensmith: error: a: only mean values are recorded, so there is nothing to draw from (hint: race for the "
-            "mean, or give a file with the single runs)\n");
+            "tensmith: error: " + path("a.json") +
+                ": only mean values are recorded, so there is nothing to draw from (hint: race for the "
+                "mean, or give a file with the single runs)\n");
   EXPECT_EQ(
       error(race({"--pooled-t-test=x"})),
       "tensmith: error: --pooled-t-test: 'x' is no sample size (hint: give a whole number of at least 2, or none for "
@@ -143,10 +155,10 @@ TEST_F(RaceVerb, Errors) {
   EXPECT_EQ(error(race({"--algorithms=random", "--history=others"})),
             "tensmith: error: --history=others: none of the algorithms makes use of history (hint: leave it out)\n");
   write_file(path("empty.json"), R"({"tune_params_keys": ["x"], "tune_params": {"x": [1, 2]}, "cache": {}})");
-  EXPECT_EQ(
-      error(run_tensmith({"race", path("empty.json")})),
-      "tensmith: error: empty: no config of the space is valid, so there is nothing to find (hint: record at least "
-      "one config that runs)\n");
+  EXPECT_EQ(error(run_tensmith({"race", path("empty.json")})),
+            "tensmith: error: " + path("empty.json") +
+                ": no config of the space is valid, so there is nothing to find (hint: record at least "
+                "one config that runs)\n");
   write_file(path("file"), "");
   const CapturedRun unwritable = race(with({"-o", path("file")}));
   EXPECT_EQ(unwritable.status.code, 1);

@@ -70,14 +70,16 @@ std::string kernel_name(const WinMatrix& matrix) { return matrix.kernel.empty() 
 RaceState::RaceState(std::filesystem::path path) : path_(std::move(path)) {
   if (std::filesystem::exists(path_)) {
     const std::string text = read_file(path_);
+    size_t number = 0;
     for (const std::string_view line : split_string(text, '\n')) {
+      ++number;
       if (trim(line).empty()) continue;
       std::string id;
       std::vector<RaceRun> runs;
       if (parse_line(line, id, runs)) {
         runs_[id] = std::move(runs);
       } else {
-        ++damaged_lines_;
+        damaged_lines_.push_back(number);
       }
     }
   }

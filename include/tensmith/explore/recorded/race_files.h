@@ -28,12 +28,14 @@ class RaceState {
   void store(const RaceCell& cell);
 
   size_t size() const { return runs_.size(); }
-  size_t damaged_lines() const { return damaged_lines_; }
+  const std::filesystem::path& path() const { return path_; }
+  /// The numbers of the lines that were passed over, from 1 on.
+  const std::vector<size_t>& damaged_lines() const { return damaged_lines_; }
 
  private:
   std::filesystem::path path_;
   std::unordered_map<std::string, std::vector<RaceRun>> runs_;  ///< by id
-  size_t damaged_lines_ = 0;
+  std::vector<size_t> damaged_lines_;
 };
 
 /// One row a cell: space, kernel, device, algorithm, convention, objective, history, budget, runs, mean_fraction, std,
