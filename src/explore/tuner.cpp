@@ -1,9 +1,12 @@
 #include "tensmith/explore/tuner.h"
 
 #include <algorithm>
+#include <climits>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -68,14 +71,19 @@ class Tuner {
       }
       remember(record, *config);
       if (record.kind != RecordKind::kTrial) continue;
-      count_trial(record);
+      count_trial(record, *config);
       Observation observation{std::move(*config), record.status, 0.0};
       if (record.ok())
         observation.seconds = record.best_seconds();
       else if (observation.ok())
         observation.status = TrialStatus::kWorkerLost;
-      known.push_back(std::move(observation));
-      seen_.insert(space_.index_of(known.back().config));
+      const uint64_t index = space_.index_of(observation.config);
+      seen_.insert(index);
+      if (strategy_.repeats_configs()) {
+        stock_[index].push_back(std::move(observation));
+      } else {
+        known.push_back(std::move(observation));
+      }
     }
     if (!known.empty()) strategy_.update(known);
   }
@@ -146,16 +154,33 @@ class Tuner {
     while (static_cast<int>(batch.size()) < size) {
       const std::vector<Config> proposed = strategy_.propose(size - static_cast<int>(batch.size()));
       if (proposed.empty()) break;
-      for (const Config& config : proposed) {
-        if (strategy_.repeats_configs()) {
-          seen_.insert(space_.index_of(config));
-          batch.push_back(config);
-        } else {
-          take(config);
-        }
+      if (strategy_.repeats_configs()) {
+        if (!take_or_answer(proposed, batch)) break;
+      } else {
+        for (const Config& config : proposed) take(config);
       }
     }
     return batch;
+  }
+
+  /// For a strategy that proposes configs again: it is told what other runs measured where it asks for that, so that a
+  /// resumed search takes the course of an uninterrupted one; the rest joins the batch. False when nothing came of it.
+  bool take_or_answer(const std::vector<Config>& proposed, std::vector<Config>& batch) {
+    const size_t before = batch.size();
+    std::vector<Observation> answers;
+    for (const Config& config : proposed) {
+      const uint64_t index = space_.index_of(config);
+      const auto found = stock_.find(index);
+      if (found != stock_.end() && !found->second.empty()) {
+        answers.push_back(std::move(found->second.front()));
+        found->second.pop_front();
+      } else if (std::find(batch.begin(), batch.end(), config) == batch.end()) {
+        seen_.insert(index);
+        batch.push_back(config);
+      }
+    }
+    if (!answers.empty()) strategy_.update(answers);
+    return !answers.empty() || batch.size() > before;
   }
 
   /// Whether nothing is known of the default because its worker was taken away; a few times that may be bad luck.
@@ -201,7 +226,7 @@ class Tuner {
     record.run_seconds = trial.run_seconds;
     record.date = trial.date;
     record.trial = result_.trials;
-    count_trial(record);
+    count_trial(record, trial.config);
     ++result_.new_trials;
     store({record}, {trial.config});
     if (trial.status == TrialStatus::kWrongOutput || trial.status == TrialStatus::kWildStore) {
@@ -239,20 +264,31 @@ class Tuner {
     if (!error.hint().empty()) result_.store_error += " (" + error.hint() + ")";
   }
 
-  void count_trial(const Record& record) {
-    ++result_.trials;
-    ++result_.by_status[static_cast<size_t>(record.status)];
+  void count_trial(const Record& record, const Config& config) {
     if (record.ok() && (best_seconds_ == 0.0 || record.best_seconds() < best_seconds_)) {
       best_seconds_ = record.best_seconds();
     }
+    // To a strategy that asks for each config once, what another one measured several times is one trial.
+    const uint64_t index = space_.index_of(config);
+    if (!strategy_.repeats_configs() && told_.contains(index)) return;
+    if (record.status != TrialStatus::kWorkerLost) told_.insert(index);
+    ++result_.trials;
+    ++result_.by_status[static_cast<size_t>(record.status)];
     if (record.status != TrialStatus::kOk) ++failures_[{record.status, record.error}];
+  }
+
+  /// A small space ends the search before its trials are used up.
+  int most_trials() const {
+    if (strategy_.repeats_configs()) return options_.trials;
+    const auto possible = static_cast<int>(std::min<uint64_t>(space_.size(), INT_MAX));
+    return std::max(std::min(options_.trials, possible), result_.trials);
   }
 
   void report(const TrialResult& trial) {
     if (!options_.progress) return;
     TuneProgress progress;
     progress.trials = result_.trials;
-    progress.total = options_.trials;
+    progress.total = most_trials();
     progress.valid = result_.valid();
     progress.best_seconds = best_seconds_;
     if (const Record* record = newest_of(task_.default_config, RecordKind::kTrial)) {
@@ -260,7 +296,7 @@ class Tuner {
     }
     progress.elapsed_seconds = watch_.seconds();
     progress.trials_per_second = result_.new_trials / std::max(progress.elapsed_seconds, 1e-9);
-    progress.seconds_left = (options_.trials - result_.trials) / progress.trials_per_second;
+    progress.seconds_left = (progress.total - result_.trials) / progress.trials_per_second;
     if (options_.time_budget_seconds > 0.0) {
       progress.seconds_left =
           std::clamp(options_.time_budget_seconds - progress.elapsed_seconds, 0.0, progress.seconds_left);
@@ -401,6 +437,9 @@ class Tuner {
   std::vector<Config> configs_;     ///< of each record
   std::vector<Record> incomplete_;  ///< of others' comparisons of which records are missing so far
   IndexSet seen_;                   ///< configs with a trial, or in the batch under way
+  IndexSet told_;                   ///< configs with a trial that says something about them
+  /// By config: what other runs measured and a strategy that repeats configs has not asked for yet.
+  std::unordered_map<uint64_t, std::deque<Observation>> stock_;
   double best_seconds_ = 0.0;
   std::map<std::pair<TrialStatus, std::string>, int> failures_;
   TuneResult result_;

@@ -26,7 +26,8 @@ class SearchStrategy {
   /// these (local searches look at one config after the other); none when the search is over.
   virtual std::vector<Config> propose(int count) = 0;
 
-  /// Whether it proposes configs again, since it wants to know better how fast they are (racing).
+  /// Whether it proposes configs again, since it wants to know better how fast they are (racing). A config is
+  /// proposed again only after the result of the time before was told.
   virtual bool repeats_configs() const { return false; }
 
   /// Results of proposed configs, or of earlier runs (a resumed search starts with all of them).

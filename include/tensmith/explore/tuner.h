@@ -33,7 +33,7 @@ struct TuneTask {
 
 struct TuneProgress {
   int trials = 0;  ///< of the key so far, earlier runs included
-  int total = 0;
+  int total = 0;   ///< that there will be at most: no more than configs, unless they are measured again
   int valid = 0;
   double best_seconds = 0.0;     ///< 0 before the first success
   double default_seconds = 0.0;  ///< 0 when unknown
@@ -51,7 +51,8 @@ struct BatchSize {
 };
 
 struct TuneOptions {
-  /// Trials of the key in total: those of earlier runs and those that failed count.
+  /// Trials of the key in total: those of earlier runs and those that failed count. To a strategy that proposes each
+  /// config once, several trials of a config are one.
   int trials = 512;
   /// Sizes of the rounds. Small ones early, when every refit teaches the model most.
   std::vector<BatchSize> batches = {{24, 24}, {128, 8}, {512, 16}, {INT_MAX, 32}};
@@ -111,6 +112,7 @@ struct TuneResult {
 /// fastest of those is the result. Every finished trial goes to `sink` (may be null) before anything else happens.
 ///
 /// Repeating a finished run measures nothing and gives the same result. An interrupted run goes on where it stopped.
+/// A strategy that repeats configs is told what earlier runs measured when it asks for that config.
 /// Trials that fail are values; wrong outputs and wild stores are logged as errors. Throws what `measurer` and
 /// `strategy` throw (DeviceError: no trial can be measured), and UserError for options that make no sense.
 TuneResult tune(const TuneTask& task, SearchStrategy& strategy, Measurer& measurer, RecordSink* sink,
