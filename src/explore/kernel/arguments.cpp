@@ -23,6 +23,13 @@ constexpr std::string_view kSyntax =
     ":file=PATH) for a buffer";
 constexpr uint64_t kMostBytes = uint64_t{1} << 40;
 
+/// The greatest finite number of a floating-point type; bfloat16 has the exponents of float32 and 8 digits.
+double greatest_of(DataType type) {
+  if (type.bits == 64) return std::numeric_limits<double>::max();
+  if (type.bits == 32) return std::numeric_limits<float>::max();
+  return type.code == TypeCode::kBFloat ? 0x1.FEp127 : 65504.0;
+}
+
 /// The least and the greatest number of an integer type, as far as 64 signed bits hold them.
 std::pair<int64_t, int64_t> range_of(DataType type) {
   if (type.is_bool()) return {0, 1};
@@ -78,6 +85,7 @@ class ArgumentParser {
     if (out_.type.is_float()) {
       const std::optional<double> number = parse_double(text);
       if (!number) fail(fmt::format("'{}' is no finite number", text), "write for example alpha:float32=0.5");
+      require_fit(*number);
       out_.value = *number;
       return;
     }
@@ -88,6 +96,13 @@ class ArgumentParser {
            fmt::format("it holds {} to {}", least, greatest));
     }
     out_.value = static_cast<double>(out_.integer);
+  }
+
+  void require_fit(double number) const {
+    const double greatest = greatest_of(out_.type);
+    if (std::fabs(number) <= greatest) return;
+    fail(fmt::format("{} does not fit into {}", number, to_string(out_.type)),
+         fmt::format("it holds {} to {}", -greatest, greatest));
   }
 
   int64_t size_expression(std::string_view text) const {
@@ -174,11 +189,15 @@ class ArgumentParser {
     if (!low || !high || !(*low <= *high)) {
       fail(fmt::format("'{}' is no range", text), "write the least and the greatest value: random=0..1");
     }
-    if (!out_.type.is_float()) {
+    if (out_.type.is_float()) {
+      require_fit(*low);
+      require_fit(*high);
+      if (!std::isfinite(*high - *low)) fail(fmt::format("'{}' is too wide a range", text), "halve its ends");
+    } else {
       const auto [least, greatest] = range_of(out_.type);
-      // As doubles: the greatest 64-bit number rounds up, which the range of a random number need not reach.
-      if (*low != std::floor(*low) || *high != std::floor(*high) || *low < static_cast<double>(least) ||
-          *high > static_cast<double>(greatest) || *high - *low >= 0x1p53) {
+      // As a double the greatest 64-bit number rounds up, to one that does not fit.
+      if (*high >= 0x1p63 || *low != std::floor(*low) || *high != std::floor(*high) ||
+          *low < static_cast<double>(least) || *high > static_cast<double>(greatest) || *high - *low >= 0x1p53) {
         fail(fmt::format("'{}' is no range of {}", text, to_string(out_.type)),
              fmt::format("whole numbers from {} to {}, less than 2^53 of them", least, greatest));
       }

@@ -45,16 +45,24 @@ KernelLanguage language_of(const KernelRequest& request) {
                   "the suffixes .c, .cl and .cu tell; or give --language=c, opencl or cuda");
 }
 
-std::string entry_of(const KernelSpec& spec, const std::string& asked) {
+/// A light reading does not see what a macro or another file makes.
+bool may_be_made(const std::string& name, const KernelSpec& spec, const KernelRequest& request) {
+  const auto holds_name = [&](const std::string& text) { return text.find(name) != std::string::npos; };
+  return holds_name(spec.code) || spec.code.find("##") != std::string::npos ||
+         spec.code.find("#include \"") != std::string::npos ||
+         std::any_of(request.flags.begin(), request.flags.end(), holds_name) ||
+         std::any_of(request.parameters.begin(), request.parameters.end(), holds_name);
+}
+
+std::string entry_of(const KernelSpec& spec, const KernelRequest& request) {
+  const std::string& asked = request.entry;
   const std::vector<std::string> found = kernels_of(spec.code, spec.language);
   if (!asked.empty()) {
     if (!is_identifier(asked)) throw UserError(fmt::format("--entry: '{}' is no name of a function", asked));
-    const std::optional<std::string> close = closest_match(asked, found);
-    // A macro may make the name, so only a name that looks like another one is refused.
-    if (std::find(found.begin(), found.end(), asked) == found.end() && close &&
-        spec.code.find(asked) == std::string::npos) {
-      throw UserError(fmt::format("--entry: '{}' has no kernel '{}'", spec.source.string(), asked),
-                      fmt::format("did you mean '{}'?", *close));
+    const std::string missing = missing_kernel_text(spec.source, spec.code, spec.language, asked);
+    if (!missing.empty() && !may_be_made(asked, spec, request)) {
+      const std::optional<std::string> close = closest_match(asked, found);
+      throw UserError("--entry: " + missing, close ? fmt::format("did you mean '{}'?", *close) : "name one of them");
     }
     return asked;
   }
@@ -265,7 +273,7 @@ KernelSpec describe_kernel(const KernelRequest& request) {
   std::set<std::string> seen;
   spec.code_hash = hash_source(spec.source, spec.code, seen);
   require_includable(spec);
-  spec.entry = entry_of(spec, request.entry);
+  spec.entry = entry_of(spec, request);
   spec.flags = request.flags;
   for (const std::string& text : request.parameters) {
     KernelParameter parameter = parse_kernel_parameter(text);

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "tensmith/explore/kernel/kernel.h"
 
 /// A light reading of C-like sources: enough to find the kernels in them.
@@ -77,7 +80,7 @@ std::string_view marked_name(const std::vector<std::string_view>& words, size_t 
   return {};
 }
 
-std::vector<std::string> c_functions(const std::vector<std::string_view>& words) {
+std::vector<std::string> c_functions(const std::vector<std::string_view>& words, bool with_static) {
   std::vector<std::string> names;
   int depth = 0;
   size_t begin = 0;  // of the declaration
@@ -97,7 +100,7 @@ std::vector<std::string> c_functions(const std::vector<std::string_view>& words)
       if (after < words.size() && words[after] == "{" && i > begin) {
         const auto first = words.begin() + static_cast<std::ptrdiff_t>(begin);
         const auto last = words.begin() + static_cast<std::ptrdiff_t>(i);
-        if (std::find(first, last, "static") == last) names.emplace_back(words[i - 1]);
+        if (with_static || std::find(first, last, "static") == last) names.emplace_back(words[i - 1]);
       }
       i = after - 1;
     }
@@ -109,7 +112,7 @@ std::vector<std::string> c_functions(const std::vector<std::string_view>& words)
 
 std::vector<std::string> kernels_of(std::string_view source, KernelLanguage language) {
   const std::vector<std::string_view> words = words_of(source);
-  if (language == KernelLanguage::kC) return c_functions(words);
+  if (language == KernelLanguage::kC) return c_functions(words, false);
   std::vector<std::string> names;
   for (size_t i = 0; i < words.size(); ++i) {
     const bool marker =
@@ -119,6 +122,16 @@ std::vector<std::string> kernels_of(std::string_view source, KernelLanguage lang
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
   }
   return names;
+}
+
+std::string missing_kernel_text(const std::filesystem::path& path, std::string_view source, KernelLanguage language,
+                                std::string_view name) {
+  const bool c = language == KernelLanguage::kC;
+  const std::vector<std::string> found = c ? c_functions(words_of(source), true) : kernels_of(source, language);
+  if (std::find(found.begin(), found.end(), name) != found.end()) return {};
+  const char* what = c ? "function" : "kernel";
+  if (found.empty()) return fmt::format("'{}' has no {}", path.string(), what);
+  return fmt::format("'{}' has no {} '{}', but {}", path.string(), what, name, fmt::join(found, ", "));
 }
 
 }  // namespace tensmith

@@ -91,10 +91,22 @@ TEST(KernelArgumentsTest, MistakesAreTold) {
       {"a:float32[4]:random=0..inf", "'0..inf' is no range"},
       {"a:int8[4]:random=0..1000", "'0..1000' is no range of int8"},
       {"a:int8[4]:random=0..0.5", "'0..0.5' is no range of int8"},
-      {"a:int8[4]:value=1000", "1000 does not fit into int8"}};
+      {"a:int8[4]:value=1000", "1000 does not fit into int8"},
+      {"a:float32=1e39", "1e+39 does not fit into float32 (hint: it holds -3.4028234663852886e+38 to "},
+      {"a:float32[4]:value=-1e99", "-1e+99 does not fit into float32"},
+      {"a:float16[4]:value=65505", "65505 does not fit into float16"},
+      {"a:bfloat16[4]:random=0..3.4e38", "3.4e+38 does not fit into bfloat16"},
+      {"a:float32[4]:random=0..1e39", "1e+39 does not fit into float32"},
+      {"a:float64[4]:value=1e309", "'1e309' is no finite number"},
+      {"a:float64[4]:random=-1e308..1e308", "'-1e308..1e308' is too wide a range"},
+      {"a:int64[4]:random=9223372036854770000..9223372036854775808", "is no range of int64"},
+      {"a:uint64[4]:value=-1", "-1 does not fit into uint64"},
+      {"a:bool[4]:value=2", "2 does not fit into bool"}};
   for (const auto& [text, expected] : kCases) {
     EXPECT_NE(error_of(text).find(expected), std::string::npos) << text << ": " << error_of(text);
   }
+  EXPECT_EQ(parse("a:float32=3.4e38").front().value, 3.4e38);
+  EXPECT_EQ(parse("a:float16[4]:value=-65504").front().value, -65504.0);
   EXPECT_EQ(error_of("a:float32[4]x").find("--args: 'a:float32[4]x': "), 0u);
 }
 

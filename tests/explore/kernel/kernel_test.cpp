@@ -136,7 +136,13 @@ TEST_F(KernelTest, MistakesAreTold) {
   request_.arguments = {"a:float32[8]:output,a:int32=1"};
   expect("there are two arguments 'a'");
   request_.entry = "addd";
-  expect("has no kernel 'addd' (hint: did you mean 'add'?)");
+  expect("add.cl' has no kernel 'addd', but add (hint: did you mean 'add'?)");
+  request_.entry = "multiply";
+  expect("add.cl' has no kernel 'multiply', but add (hint: name one of them)");
+  request_.flags = {"-Dadd=multiply"};
+  request_.arguments = {};
+  expect("the kernel's arguments are missing");
+  request_.flags = {};
   request_.source = dir_.path() / "add.txt";
   expect("the suffixes .c, .cl and .cu tell; or give --language");
   request_.source = dir_.path() / "none.cl";

@@ -130,4 +130,9 @@ KernelSpec describe_kernel(const KernelRequest& request);
 /// are not static. A light reading: what macros make is not seen.
 std::vector<std::string> kernels_of(std::string_view source, KernelLanguage language);
 
+/// "'add.cl' has no kernel 'ad', but add, add2", by the same reading, where a static function counts too; empty when it
+/// has one.
+std::string missing_kernel_text(const std::filesystem::path& path, std::string_view source, KernelLanguage language,
+                                std::string_view name);
+
 }  // namespace tensmith
