@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include <fmt/format.h>
+
 #include "tensmith/explore/kernel/kernel_space.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
@@ -24,10 +26,12 @@ enum Fault {
   kAsleep,
   kNoCode,
   kAbort,
-  kExit
+  kExit,
+  kKill
 };
 
 constexpr const char* kFaultyC = R"(
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,6 +51,7 @@ void work(float *out, const float *in, int n, double add) {
   if (fault == 8) sleep(60);
   if (fault == 10) abort();
   if (fault == 11) exit(0);
+  if (fault == 12) kill(getpid(), SIGKILL);
 }
 )";
 
@@ -67,7 +72,7 @@ class KernelMeasurerTest : public ::testing::Test {
     write_file(dir_.path() / "work.c", kFaultyC);
     write_file(dir_.path() / "work.cl", kFaultyOpenCl);
     request_.source = dir_.path() / "work.c";
-    request_.parameters = {"fault=0,1,2,3,4,5,6,7,8,9,10,11"};
+    request_.parameters = {"fault=0,1,2,3,4,5,6,7,8,9,10,11,12"};
     request_.size = "64";
     request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64,add:float64=0.5"};
     options_.min_seconds = 1e-4;
@@ -85,8 +90,7 @@ class KernelMeasurerTest : public ::testing::Test {
     std::vector<Config> configs;
     for (uint16_t choice : choices) configs.push_back({{choice}});
     std::map<uint16_t, TrialResult> results;
-    measurer_->measure(
-        configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
+    measurer_->measure(configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
     return results;
   }
 
@@ -149,8 +153,8 @@ TEST_F(KernelMeasurerTest, ParametersComeAfterTheFlags) {
 TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   make();
   const auto results = measure({kWrong, kUnwritten, kJustOutside, kGuardPage, kStoreToInput, kNowhere, kForever,
-                                kAsleep, kNoCode, kAbort, kExit, kNone});
-  ASSERT_EQ(results.size(), 12u);
+                                kAsleep, kNoCode, kAbort, kExit, kKill, kNone});
+  ASSERT_EQ(results.size(), 13u);
   const auto expect = [&](Fault fault, TrialStatus status, const char* error) {
     const TrialResult& r = results.at(static_cast<uint16_t>(fault));
     EXPECT_EQ(to_string(r.status), to_string(status)) << fault << ": " << r.error;
@@ -171,6 +175,8 @@ TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   expect(kNoCode, TrialStatus::kBuildError, "error: #error no such code");
   expect(kAbort, TrialStatus::kCrash, "SIGABRT");
   expect(kExit, TrialStatus::kCrash, "exited with 0");
+  // Nobody else kills it twice.
+  expect(kKill, TrialStatus::kCrash, "twice: ");
 }
 
 TEST_F(KernelMeasurerTest, AComparisonDropsWhatFailsAndGoesOn) {
@@ -309,6 +315,36 @@ TEST_F(KernelMeasurerTest, ArgumentsThatDoNotFitAreFoundByTheCompiler) {
   EXPECT_NE(error().find("--args:1:"), std::string::npos) << error();
 }
 
+TEST_F(KernelMeasurerTest, AKernelThatTheSourceDoesNotHaveIsTold) {
+  // Names that the source holds, but not as functions.
+  for (const char* name : {"fault", "results"}) {
+    request_.entry = name;
+    make();
+    EXPECT_NE(error().find(fmt::format("work.c' has no function '{}', but one, work: ", name)), std::string::npos)
+        << error();
+  }
+  request_.entry = "results";
+  make(std::filesystem::path(dir_.path() / "expected.bin"));
+  write_file(dir_.path() / "expected.bin", std::string(256, '\0'));
+  const TrialResult trial = measure({kNone}).at(kNone);
+  EXPECT_EQ(trial.status, TrialStatus::kBuildError);
+  EXPECT_NE(trial.error.find("has no function 'results', but one, work: "), std::string::npos) << trial.error;
+  use_opencl();
+  request_.entry = "fault";
+  make(Config{{0, 0}});
+  if (const std::string missing = missing_opencl(spec_); !missing.empty()) GTEST_SKIP() << missing;
+  EXPECT_NE(error().find("work.cl' has no kernel 'fault', but work: "), std::string::npos) << error();
+}
+
+TEST_F(KernelMeasurerTest, AReferenceWithoutAFiniteElementIsRefused) {
+  request_.arguments = {"out:float32[64]:output,in:float32[64]:value=3e38,n:int32=64,add:float64=3e38"};
+  make();
+  EXPECT_EQ(error(),
+            "the reference of 'out' has no finite number among its 64 elements, so nothing can be compared (hint: give "
+            "inputs in --args for which the answer is finite, or another reference)");
+  EXPECT_THROW(measure({kNone}), UserError);
+}
+
 TEST_F(KernelMeasurerTest, AMissingCompilerIsTold) {
   options_.compiler = "no-such-compiler";
   const KernelSpec spec = describe_kernel(request_);
@@ -325,8 +361,7 @@ TEST_F(KernelMeasurerTest, AStopGivesNoTrial) {
   make();
   int done = 0;
   const Config config{{kNone}};
-  measurer_->measure(
-      {&config, 1}, [&](size_t, const TrialResult&) { ++done; }, [] { return true; });
+  measurer_->measure({&config, 1}, [&](size_t, const TrialResult&) { ++done; }, [] { return true; });
   EXPECT_EQ(done, 0);
 }
 
@@ -338,8 +373,7 @@ TEST_F(KernelMeasurerTest, FaultsOfOpenCl) {
   make(Config{{0, 0}});
   std::map<uint16_t, TrialResult> results;
   const std::vector<Config> configs{{{0, 0}}, {{1, 0}}, {{2, 0}}, {{3, 0}}};
-  measurer_->measure(
-      configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
+  measurer_->measure(configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
   ASSERT_EQ(results.size(), 4u);
   EXPECT_EQ(results[0].status, TrialStatus::kOk) << results[0].error;
   EXPECT_EQ(results[1].status, TrialStatus::kWrongOutput) << results[1].error;
@@ -366,6 +400,17 @@ TEST_F(KernelMeasurerTest, WhatOpenClRefusesHasItsReason) {
   request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64"};
   make(Config{{0, 0}});
   EXPECT_NE(error().find("the kernel 'work' has 4 parameters, --args has 3"), std::string::npos) << error();
+  request_.arguments = {"out:float32[64]:output,in:float64[64],n:int32=64,add:float32=0.5"};
+  make(Config{{0, 0}});
+  EXPECT_NE(
+      error().find("the argument 'in' (a buffer of float64) does not fit parameter 2 of 'work', which is 'float*'"),
+      std::string::npos)
+      << error();
+  request_.arguments = {"out:float32[64]:output,in:float32[64],n:float32=64,add:float32=0.5"};
+  make(Config{{0, 0}});
+  EXPECT_NE(error().find("the argument 'n' (float32) does not fit parameter 3 of 'work', which is 'int'"),
+            std::string::npos)
+      << error();
   options_.device = "no such device";
   EXPECT_NE(missing_opencl(spec_), "no error");
   try {

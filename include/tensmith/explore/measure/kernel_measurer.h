@@ -56,7 +56,8 @@ class KernelMeasurer : public Measurer {
  public:
   /// `spec` and `space` (kernel_space) must outlive this. The reference is made when the first is asked for: throws
   /// WorkError when it cannot be (its config fails, its file has another size), and when the memory cannot be had;
-  /// UserError in a process that is itself a worker (worker.h).
+  /// UserError in a process that is itself a worker (worker.h). A reference of which an argument has no finite element
+  /// is a UserError too.
   KernelMeasurer(const KernelSpec& spec, const ConfigSpace& space, KernelReference reference,
                  const KernelMeasurerOptions& options);
   ~KernelMeasurer() override;

@@ -146,6 +146,12 @@ void KernelData::finish_expected(std::optional<double> tolerance) {
         }
       }
     }
+    if (strange == argument.count) {
+      throw UserError(
+          fmt::format("the reference of '{}' has no finite number among its {} elements, so nothing can be compared",
+                      argument.name, argument.count),
+          "give inputs in --args for which the answer is finite, or another reference");
+    }
     tolerances_[i] = tolerance.value_or(standard_tolerance(argument.type)) * largest;
     if (strange > 0) {
       log_warning("{} of {} elements of the reference of '{}' are no finite numbers", strange, argument.count,

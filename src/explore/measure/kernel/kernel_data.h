@@ -31,7 +31,7 @@ class KernelData {
   /// Takes what is expected from a file. Throws UserError when its size is not that of the checked arguments.
   void read_expected(const std::filesystem::path& file);
   /// To be called when what is expected is there: finds the largest allowed errors, and warns of elements that are no
-  /// finite numbers.
+  /// finite numbers. Throws UserError where an argument has no other elements.
   void finish_expected(std::optional<double> tolerance);
   /// Keeps a copy of what is expected, for difference_from_held.
   void hold_expected();

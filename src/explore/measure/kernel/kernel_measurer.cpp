@@ -101,6 +101,13 @@ class KernelBuilder {
   std::optional<CCompiler> compiler_;
 };
 
+/// What a compiler says of a kernel that its source does not have differs from one to the next.
+std::string build_error(const KernelSpec& spec, TrialStatus status, const std::string& error) {
+  if (status != TrialStatus::kBuildError) return error;
+  const std::string missing = missing_kernel_text(spec.source, spec.code, spec.language, spec.entry);
+  return missing.empty() ? error : fmt::format("{}: {}", missing, error);
+}
+
 /// What a reference kernel is run with.
 Config first_config(const KernelSpec& spec) { return {std::vector<uint16_t>(spec.parameters.size())}; }
 
@@ -149,7 +156,8 @@ struct KernelMeasurer::Impl {
       // What the machine lacks is not mended by another reference.
       const bool of_kernel = status != TrialStatus::kRunError;
       throw WorkError(
-          fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status), error),
+          fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status),
+                      build_error(from, status, error)),
           of_kernel ? "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel"
                     : "");
     };
@@ -202,14 +210,14 @@ struct KernelMeasurer::Impl {
     if (compiled.status == TrialStatus::kOk) {
       built[space.index_of(config)] = compiled;
       client->keep_small();
-      KernelModule module{builder->code(config, compiled)};
-      const Stopwatch loading;
-      RunnerAnswer answer = client->load(module, stop);
-      if (!builder->compiles()) result.build_seconds = loading.seconds();
-      const Stopwatch running;
-      if (answer.ok()) {
-        answer = client->check(module, options.min_seconds, best_seconds * kSlowFactor, stop);
-        client->unload(module);
+      RunnerAnswer answer = run(config, compiled, stop, result);
+      if (answer.status == TrialStatus::kWorkerLost && !answer.stopped) {
+        // Once it may have been somebody else.
+        answer = run(config, compiled, stop, result);
+        if (answer.status == TrialStatus::kWorkerLost) {
+          answer.status = TrialStatus::kCrash;
+          answer.error = "twice: " + answer.error;
+        }
       }
       if (answer.stopped) return std::nullopt;
       if (answer.ok()) {
@@ -225,10 +233,25 @@ struct KernelMeasurer::Impl {
       }
       result.status = answer.status;
       result.error = answer.error;
-      result.run_seconds = running.seconds();
     }
+    result.error = build_error(spec, result.status, result.error);
     result.date = utc_timestamp();
     return result;
+  }
+
+  /// Loads, checks and times it in the runner; the seconds of that go to `result`.
+  RunnerAnswer run(const Config& config, const CompiledKernel& compiled, const StopQuery& stop, TrialResult& result) {
+    KernelModule module{builder->code(config, compiled)};
+    const Stopwatch loading;
+    RunnerAnswer answer = client->load(module, stop);
+    if (!builder->compiles()) result.build_seconds = loading.seconds();
+    const Stopwatch running;
+    if (answer.ok()) {
+      answer = client->check(module, options.min_seconds, best_seconds * kSlowFactor, stop);
+      client->unload(module);
+    }
+    result.run_seconds = running.seconds();
+    return answer;
   }
 
   // ---- comparisons ------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ Api::Api()
   get(CreateKernel, "clCreateKernel");
   get(GetKernelInfo, "clGetKernelInfo");
   get(GetKernelWorkGroupInfo, "clGetKernelWorkGroupInfo");
+  get(GetKernelArgInfo, "clGetKernelArgInfo");
   get(SetKernelArg, "clSetKernelArg");
   get(ReleaseKernel, "clReleaseKernel");
   get(EnqueueNDRangeKernel, "clEnqueueNDRangeKernel");

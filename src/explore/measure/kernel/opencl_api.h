@@ -30,6 +30,7 @@ inline constexpr UInt kDeviceName = 0x102B;
 inline constexpr UInt kDriverVersion = 0x102D;
 inline constexpr UInt kProgramBuildLog = 0x1183;
 inline constexpr UInt kKernelNumArgs = 0x1191;
+inline constexpr UInt kKernelArgTypeName = 0x1198;
 inline constexpr UInt kKernelWorkGroupSize = 0x11B0;
 inline constexpr ULong kQueueProfiling = 1 << 1;
 inline constexpr ULong kMemReadWrite = 1 << 0;
@@ -58,6 +59,7 @@ struct Api {
   Int (*ReleaseProgram)(Handle);
   Handle (*CreateKernel)(Handle, const char*, Int*);
   Int (*GetKernelInfo)(Handle, UInt, size_t, void*, size_t*);
+  Int (*GetKernelArgInfo)(Handle, UInt, UInt, size_t, void*, size_t*);
   Int (*GetKernelWorkGroupInfo)(Handle, Handle, UInt, size_t, void*, size_t*);
   Int (*SetKernelArg)(Handle, UInt, size_t, const void*);
   Int (*ReleaseKernel)(Handle);

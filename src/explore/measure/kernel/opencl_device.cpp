@@ -7,6 +7,7 @@
 
 #include "explore/measure/kernel/device.h"
 #include "explore/measure/kernel/opencl_api.h"
+#include "explore/measure/kernel/opencl_types.h"
 #include "tensmith/support/error.h"
 
 namespace tensmith {
@@ -205,7 +206,7 @@ class OpenClDevice : public KernelDevice {
     const size_t length = request.source().size();
     loaded.program = api_.CreateProgramWithSource(context_, 1, &source, &length, &error);
     require(error, "the source is refused", RunnerReply::BUILD_FAILED);
-    const std::string options = fmt::format("{}", fmt::join(request.options(), " "));
+    const std::string options = fmt::format("-cl-kernel-arg-info {}", fmt::join(request.options(), " "));
     error = api_.BuildProgram(loaded.program, 1, &device_, options.c_str(), nullptr, nullptr);
     if (error != cl::kSuccess) {
       const std::string log = text_of([&](size_t n, void* out, size_t* got) {
@@ -232,15 +233,21 @@ class OpenClDevice : public KernelDevice {
     if (items > most) throw_too_large(items, most, "kernel on this device");
     for (size_t i = 0; i < arguments_.size(); ++i) {
       const HostArgument& argument = arguments_[i];
+      const std::string misfit = fmt::format("the argument '{}' ({}{}) does not fit parameter {} of '{}'",
+                                             argument.name, argument.buffer != nullptr ? "a buffer of " : "",
+                                             to_string(argument.type), i + 1, request.entry());
+      // Not every driver tells; then the sizes of scalars are compared, and no more.
+      const std::string type = text_of([&](size_t n, void* out, size_t* got) {
+        return api_.GetKernelArgInfo(loaded.kernel, static_cast<cl::UInt>(i), cl::kKernelArgTypeName, n, out, got);
+      });
+      if (!fits_opencl_parameter(type, argument.type, argument.buffer != nullptr)) {
+        throw KernelFailure(RunnerReply::BUILD_FAILED, fmt::format("{}, which is '{}'", misfit, type));
+      }
       error = argument.buffer != nullptr
                   ? api_.SetKernelArg(loaded.kernel, static_cast<cl::UInt>(i), sizeof(cl::Handle), &memory_[i])
                   : api_.SetKernelArg(loaded.kernel, static_cast<cl::UInt>(i), argument.scalar.size(),
                                       argument.scalar.data());
-      require(error,
-              fmt::format("the argument '{}' ({}) does not fit parameter {} of '{}'", argument.name,
-                          argument.buffer != nullptr ? "a buffer" : to_string(argument.type), i + 1, request.entry())
-                  .c_str(),
-              RunnerReply::BUILD_FAILED);
+      require(error, misfit.c_str(), RunnerReply::BUILD_FAILED);
     }
   }
 
