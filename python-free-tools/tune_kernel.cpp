@@ -145,8 +145,8 @@ void save_results(const Options& options, const RecordedSpace& results) {
     } catch (const WorkError&) {
       throw error;
     }
-    throw WorkError(error.message(), fmt::format("what was measured is in '{}'; copy it to a place of yours",
-                                                 file.string()));
+    throw WorkError(error.message(),
+                    fmt::format("what was measured is in '{}'; copy it to a place of yours", file.string()));
   }
 }
 
@@ -262,14 +262,7 @@ void run(Options& options) {
   TunedKernel tuned;
   {
     ProgressDisplay display(job.spec.name, options.flops);
-    settings.progress = [&](TuneProgress p) {
-      if (job.space.size() < static_cast<uint64_t>(p.total)) {
-        const auto possible = static_cast<int>(job.space.size());
-        p.seconds_left *= std::max(0.0, static_cast<double>(possible - p.trials) / std::max(1, p.total - p.trials));
-        p.total = possible;
-      }
-      display.show(p);
-    };
+    settings.progress = [&](const TuneProgress& p) { display.show(p); };
     tuned = tune_kernel(job.spec, job.space, job.default_config, job.reference, database.get(), settings);
   }
   if (options.json) {
@@ -361,7 +354,16 @@ void add_search(CLI::App& verb, Options& options) {
   seconds_option(verb, "--build-timeout", settings.measuring.build_timeout, "time to compile one config");
   seconds_option(verb, "--run-timeout", settings.measuring.run_timeout, "time to check and time one config");
   seconds_option(verb, "--min-seconds", settings.measuring.min_seconds, "total time of a config's repetitions");
-  verb.add_option("--flops", options.flops, "operations of a run, to tell GFLOP/s")->check(CLI::Range(0.0, 1e30));
+  verb.add_option_function<double>(
+      "--flops",
+      [&options](double value) {
+        if (!(value > 0 && value <= 1e30)) {
+          throw UserError(fmt::format("--flops: {} is no number of operations", value),
+                          "a positive number, for example 2e9");
+        }
+        options.flops = value;
+      },
+      "operations of a run, to tell GFLOP/s");
   verb.add_option("--db", options.db, "database of measurements");
   verb.add_option("--save", options.save, "file for what was measured, as a Kernel Tuner cache (.json, .json.gz)");
   verb.add_flag("--json", options.json, "one JSON object on standard output");

@@ -173,6 +173,9 @@ TEST_F(TuneKernel, MistakesAreUsageErrors) {
   expect({"--reference=1", "--reference-kernel=x.c"}, "both --reference and --reference-kernel are given");
   expect({"--tolerance=-1"}, "--tolerance: -1 is no tolerance");
   expect({"--tolerance=nan"}, "--tolerance: nan is no tolerance");
+  for (const char* flops : {"nan", "inf", "-1", "0"}) {
+    expect({fmt::format("--flops={}", flops)}, fmt::format("--flops: {} is no number of operations", flops).c_str());
+  }
   expect({"--strategy=best"}, "--strategy: 'best' is not known");
   expect({"--language=fortran"}, "--language: 'fortran' is not known (hint: choose one of c, opencl, cuda)");
   expect({"--save=" + path("none/add.json")}, "its directory cannot");
