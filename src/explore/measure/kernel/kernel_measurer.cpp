@@ -155,11 +155,12 @@ struct KernelMeasurer::Impl {
     const auto fail = [&](TrialStatus status, const std::string& error) {
       // What the machine lacks is not mended by another reference.
       const bool of_kernel = status != TrialStatus::kRunError;
+      const std::string told = build_error(from, status, error);
       throw WorkError(
-          fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status),
-                      build_error(from, status, error)),
-          of_kernel ? "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel"
-                    : "");
+          fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status), told),
+          told != error ? "name the kernel with --entry"
+          : of_kernel ? "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel"
+                      : "");
     };
     const std::optional<CompiledKernel> compiled = from_builder.build({&config, 1}, stop).front();
     if (!compiled) return false;
@@ -216,7 +217,7 @@ struct KernelMeasurer::Impl {
         answer = run(config, compiled, stop, result);
         if (answer.status == TrialStatus::kWorkerLost) {
           answer.status = TrialStatus::kCrash;
-          answer.error = "twice: " + answer.error;
+          answer.error += ", twice";
         }
       }
       if (answer.stopped) return std::nullopt;
