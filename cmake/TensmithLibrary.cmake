@@ -21,7 +21,8 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 add_compile_options(-Wall -Wextra -Wpedantic -Wno-missing-field-initializers)
 if(TENSMITH_SANITIZE)
   # GCC warns of uninitialized reads that only the instrumentation seems to make.
-  add_compile_options(-fsanitize=${TENSMITH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -Wno-maybe-uninitialized)
+  add_compile_options(-fsanitize=${TENSMITH_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
+                      $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   add_link_options(-fsanitize=${TENSMITH_SANITIZE})
 endif()
 

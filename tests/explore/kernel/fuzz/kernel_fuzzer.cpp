@@ -24,7 +24,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   });
   attempt([&] { tensmith::parse_kernel_arguments(text, {64, 1, 1}); });
   attempt([&] { tensmith::parse_kernel_parameter(text); });
-  tensmith::kernels_of(text, tensmith::KernelLanguage::kC);
-  tensmith::kernels_of(text, tensmith::KernelLanguage::kOpenCl);
+  for (const auto language :
+       {tensmith::KernelLanguage::kC, tensmith::KernelLanguage::kOpenCl, tensmith::KernelLanguage::kCuda}) {
+    tensmith::kernels_of(text, language);
+    tensmith::missing_kernel_text("fuzz", text, language, "add");
+  }
   return 0;
 }
