@@ -11,6 +11,7 @@
 #include "explore/strategies/model_search.h"
 #include "explore/strategies/portfolio.h"
 #include "explore/strategies/row_choice.h"
+#include "explore/strategies/space_filling.h"
 #include "explore/strategies/task_prior.h"
 #include "explore/strategies/validity_model.h"
 
@@ -175,8 +176,9 @@ ConfigSpace line(int64_t count) {
 TEST(LearnedSearch, BeginsWithWhatWasGoodOnOneTaskOrAnother) {
   const ConfigSpace space = line(6);
   // 2 is good on both, 0 and 5 are the best on one each, 1 is nearly 0.
-  const auto strategy = learned(space, 1, {history_of(space, {1.0, 1.01, 1.5, 8.0, 9.0, 8.0}),
-                                           history_of(space, {8.0, 8.0, 1.5, 8.0, 9.0, 1.0})});
+  const auto strategy =
+      learned(space, 1,
+              {history_of(space, {1.0, 1.01, 1.5, 8.0, 9.0, 8.0}), history_of(space, {8.0, 8.0, 1.5, 8.0, 9.0, 1.0})});
   EXPECT_EQ(strategy->propose(3), (std::vector<Config>{Config{{2}}, Config{{0}}, Config{{5}}}));
 }
 
@@ -267,6 +269,65 @@ TEST(LearnedSearch, AWrongHistoryDoesNotLast) {
     best = std::min(best, bowl(config, 7.0));
   }
   EXPECT_LE(best, bowl(Config{{7, 7, 6}}, 7.0));
+}
+
+TEST(SpaceFilling, FarthestAndFromTheMiddle) {
+  // Two coordinates and a number that does not count.
+  const std::vector<float> rows = {0.0F, 0.0F, 9.0F, 1.0F, 1.0F, 0.0F, 0.5F, 0.4F, 7.0F, 0.9F, 0.0F, 0.0F};
+  std::vector<size_t> candidates = {0, 1, 2, 3};
+  EXPECT_EQ(farthest(candidates, rows, {}, 3, 2), 0u);
+  EXPECT_EQ(farthest(candidates, rows, std::vector<float>{0.1F, 0.0F, 0.0F}, 3, 2), 1u);
+  EXPECT_EQ(farthest(candidates, rows, std::vector<float>{0.1F, 0.0F, 0.0F, 1.0F, 0.9F, 0.0F}, 3, 2), 3u);
+  EXPECT_EQ(farthest(std::vector<size_t>{2}, rows, std::vector<float>{0.5F, 0.4F, 0.0F}, 3, 2), 2u);
+  sort_from_middle(candidates, rows, 3, 2);
+  EXPECT_EQ(candidates, (std::vector<size_t>{2, 3, 0, 1}));
+}
+
+/// A search with a history around (2, 2, 2) that was told results of a task around (7, 7, 7).
+std::unique_ptr<SearchStrategy> misled(const ConfigSpace& space, size_t doubt_starts) {
+  ModelSearchOptions options;
+  options.seed = 1;
+  options.history = {history_of(space, 2.0), history_of(space, 2.0)};
+  options.doubt_starts = doubt_starts;
+  auto strategy = make_model_search(space, std::move(options));
+  std::vector<Observation> told;
+  for (int i = 0; i < 20; ++i) {
+    const Config config{{static_cast<uint16_t>(i % 3), static_cast<uint16_t>(i % 5), static_cast<uint16_t>(i % 7)}};
+    told.push_back({config, TrialStatus::kOk, bowl(config, 7.0)});
+  }
+  strategy->update(told);
+  return strategy;
+}
+
+TEST(ModelSearch, AHistoryThatIsPutAsideIsFollowedByStartPoints) {
+  const ConfigSpace space = make_space(3, 8);
+  // The first proposal after the results finds that the history is wrong, the next are start points: far from all.
+  const auto nearest = [&](size_t doubt_starts) {
+    const auto strategy = misled(space, doubt_starts);
+    const auto time = [](const Config& c) { return bowl(c, 7.0); };
+    const std::vector<Config> all = run_search(*strategy, 4, 1, time);
+    std::vector<Config> before(all.begin(), all.begin() + 1);
+    std::vector<int> out;
+    for (size_t i = 1; i < all.size(); ++i) {
+      int least = 1000;
+      for (const Config& other : before) {
+        int sum = 0;
+        for (size_t k = 0; k < 3; ++k) sum += std::abs(other.choices[k] - all[i].choices[k]);
+        least = std::min(least, sum);
+      }
+      out.push_back(least);
+      before.push_back(all[i]);
+    }
+    return out;
+  };
+  const std::vector<int> model = nearest(0);
+  const std::vector<int> starts = nearest(2);
+  EXPECT_LE(model[0], 3);
+  EXPECT_LE(starts[2], 3);
+  for (int i : {0, 1}) {
+    EXPECT_EQ(starts[i], 7);
+    EXPECT_GT(starts[i], model[i]);
+  }
 }
 
 TEST(LearnedSearch, FewResultsOfAnotherTaskHelpToo) {

@@ -9,6 +9,7 @@
 #include "explore/strategies/knob_coordinates.h"
 #include "explore/strategies/portfolio.h"
 #include "explore/strategies/row_choice.h"
+#include "explore/strategies/space_filling.h"
 #include "explore/strategies/task_prior.h"
 #include "explore/strategies/validity_model.h"
 #include "tensmith/costmodel/gaussian_process.h"
@@ -94,6 +95,10 @@ class ModelSearch final : public SearchStrategy {
     while (batch.size() < wanted) {
       std::optional<size_t> point;
       if (starting()) point = prior_.active() ? proven_point() : start_point();
+      if (!point && spare_starts_ > 0) {
+        --spare_starts_;
+        point = start_point();
+      }
       if (!point) point = model_point(batch.size() + 1 < wanted);
       if (!point) break;
       batch.push_back(space_.at(points_.indices[*point]));
@@ -260,31 +265,11 @@ class ModelSearch final : public SearchStrategy {
       coordinates_.write(space_.at(index), others.data() + others.size() - width_);
     }
     const size_t dims = coordinates_.columns();
-    const auto distance = [&](const float* a, const float* b) {
-      double sum = 0.0;
-      for (size_t j = 0; j < dims; ++j) sum += (a[j] - b[j]) * (a[j] - b[j]);
-      return sum;
-    };
     if (rng_.uniform_real() < options_.start_middle) {
-      const std::vector<float> middle(dims, 0.5F);
-      std::stable_sort(candidates.begin(), candidates.end(), [&](size_t a, size_t b) {
-        return distance(points_.rows.data() + a * width_, middle.data()) <
-               distance(points_.rows.data() + b * width_, middle.data());
-      });
+      sort_from_middle(candidates, points_.rows, width_, dims);
       candidates.resize(std::max<size_t>(1, candidates.size() / static_cast<size_t>(options_.start_central)));
     }
-    size_t best = candidates.front();
-    double best_value = -std::numeric_limits<double>::infinity();
-    for (size_t candidate : candidates) {
-      const float* row = points_.rows.data() + candidate * width_;
-      double value = std::numeric_limits<double>::max();
-      for (size_t i = 0; i < others.size(); i += width_) value = std::min(value, distance(row, others.data() + i));
-      if (value > best_value) {
-        best_value = value;
-        best = candidate;
-      }
-    }
-    return best;
+    return farthest(candidates, points_.rows, others, width_, dims);
   }
 
   /// The point that adds most to what was proposed, by the tasks of the history; nothing when none adds enough.
@@ -433,7 +418,10 @@ class ModelSearch final : public SearchStrategy {
     }
     gp_ = informed_.get();
     fit_parameters(numbers, differences);
-    if (without > gp_->log_likelihood() + options_.history_credit) gp_ = plain_.get();
+    if (!(without > gp_->log_likelihood() + options_.history_credit)) return;
+    gp_ = plain_.get();
+    if (!doubted_) spare_starts_ = options_.doubt_starts;
+    doubted_ = true;
   }
 
   void fit_parameters(const std::vector<float>& numbers, const std::vector<double>& targets) {
@@ -576,9 +564,11 @@ class ModelSearch final : public SearchStrategy {
   double worst_ = 0.0;
   size_t improved_ = 0;    ///< rows told when the best was found
   double widening_ = 1.0;  ///< of deviations, while nothing better is found
-  size_t fitted_ = 0;      ///< usable rows there were at the last fit of hyper-parameters
-  size_t absorbed_ = 0;    ///< of rows_, that the Gaussian process has or was not given for want of room
-  size_t believed_ = 0;    ///< its last rows that are guesses
+  bool doubted_ = false;   ///< the history was put aside at some time
+  size_t spare_starts_ = 0;
+  size_t fitted_ = 0;    ///< usable rows there were at the last fit of hyper-parameters
+  size_t absorbed_ = 0;  ///< of rows_, that the Gaussian process has or was not given for want of room
+  size_t believed_ = 0;  ///< its last rows that are guesses
   bool stale_ = true;
   size_t validity_built_ = 0;  ///< rows of the last trees that were grown as a whole
 };

@@ -48,6 +48,7 @@ struct ModelSearchOptions : StrategyOptions {
   double history_constant = 10.0;  ///< how far the level may be from that of the history, in units of TaskPrior
   /// By so much (of log likelihood) the results must be explained better without the history before it is put aside.
   double history_credit = 2.0;
+  size_t doubt_starts = 2;  ///< start points, as without a history, when that happens for the first time
   double growth = 0.2;   ///< share of new rows after which the parameters are fitted again
   int first_steps = 40;  ///< of L-BFGS a fit, while there are few rows
   int later_steps = 10;
