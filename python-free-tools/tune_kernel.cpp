@@ -22,6 +22,7 @@
 #include "tensmith/explore/recorded/space_files.h"
 #include "tensmith/operator/tune_kernel.h"
 #include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
 #include "tensmith/support/strings.h"
 #include "tensmith/support/sysinfo.h"
 #include "verbs.h"
@@ -131,22 +132,17 @@ void check_save(const Options& options, const Job& job) {
   }
 }
 
-/// What cannot be written where it should goes to the directory for temporary files: nothing measured is lost.
+/// Nothing measured is lost: what cannot be written where it should goes to a rescue file, unless a database has it.
 void save_results(const Options& options, const RecordedSpace& results) {
   try {
     save_space(results, options.save, SpaceFormat::kKernelTuner);
   } catch (const WorkError& error) {
-    std::error_code none;
-    const std::filesystem::path directory = std::filesystem::temp_directory_path(none);
-    if (none || !options.db.empty()) throw;
-    const std::filesystem::path file = directory / fmt::format("tensmith-rescue-{}.json", ::getpid());
-    try {
-      save_space(results, file, SpaceFormat::kKernelTuner);
-    } catch (const WorkError&) {
-      throw error;
-    }
+    if (!options.db.empty()) throw;
+    const std::optional<std::filesystem::path> file = write_rescue_file(
+        ".json", [&](const std::filesystem::path& path) { save_space(results, path, SpaceFormat::kKernelTuner); });
+    if (!file) throw;
     throw WorkError(error.message(),
-                    fmt::format("what was measured is in '{}'; copy it to a place of yours", file.string()));
+                    fmt::format("what was measured is in '{}'; copy it to a place of yours", file->string()));
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -182,21 +181,11 @@ void Database::add(std::span<const Record> records) {
 }
 
 void Database::rescue(const std::string& lines, const std::string& message, const std::string& hint) {
-  std::vector<fs::path> directories;
-  std::error_code ignored;
-  directories.push_back(fs::temp_directory_path(ignored));
-  if (const char* home = std::getenv("HOME")) directories.emplace_back(home);
-  directories.push_back(fs::current_path(ignored));
-  for (const fs::path& directory : directories) {
-    if (directory.empty()) continue;
-    const fs::path file = directory / fmt::format("tensmith-rescue-{}.jsonl", ::getpid());
-    try {
-      append_line(file, lines);
-    } catch (const WorkError&) {
-      continue;
-    }
-    throw WorkError(fmt::format("{}; the measured record was saved in {}", message, file.string()),
-                    fmt::format("{}; then run: tensmith db import {} --db={}", hint, file.string(), path_.string()));
+  const std::optional<fs::path> file =
+      write_rescue_file(".jsonl", [&](const fs::path& path) { append_line(path, lines); });
+  if (file) {
+    throw WorkError(fmt::format("{}; the measured record was saved in {}", message, file->string()),
+                    fmt::format("{}; then run: tensmith db import {} --db={}", hint, file->string(), path_.string()));
   }
   throw WorkError(fmt::format("{}; the measured record could not be saved elsewhere either", message), hint);
 }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -142,6 +143,24 @@ void make_directories(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error) fail("make the directory", path, error.value());
+}
+
+std::optional<fs::path> write_rescue_file(std::string_view suffix, const std::function<void(const fs::path&)>& write) {
+  std::error_code ignored;
+  std::vector<fs::path> directories = {fs::temp_directory_path(ignored)};
+  if (const char* home = std::getenv("HOME")) directories.emplace_back(home);
+  directories.push_back(fs::current_path(ignored));
+  for (const fs::path& directory : directories) {
+    if (directory.empty()) continue;
+    const fs::path file = directory / fmt::format("tensmith-rescue-{}{}", ::getpid(), suffix);
+    try {
+      write(file);
+    } catch (const WorkError&) {
+      continue;
+    }
+    return file;
+  }
+  return std::nullopt;
 }
 
 fs::path current_executable() {

@@ -154,6 +154,19 @@ TEST_F(FileTest, AppendFollowsAFileThatIsBeingReplaced) {
   }
 }
 
+TEST_F(FileTest, ARescueFileIsTheFirstThatCanBeWritten) {
+  std::vector<std::filesystem::path> tried;
+  const auto second = write_rescue_file(".txt", [&](const std::filesystem::path& path) {
+    tried.push_back(path);
+    if (tried.size() == 1) throw WorkError("no room");
+  });
+  ASSERT_EQ(tried.size(), 2u);
+  EXPECT_EQ(second, tried[1]);
+  EXPECT_EQ(tried[0].parent_path(), std::filesystem::temp_directory_path());
+  EXPECT_EQ(tried[0].filename(), "tensmith-rescue-" + std::to_string(::getpid()) + ".txt");
+  EXPECT_EQ(write_rescue_file("", [](const std::filesystem::path&) { throw WorkError("no room"); }), std::nullopt);
+}
+
 TEST_F(FileTest, TempDirIsFreshAndGoesAway) {
   fs::path kept;
   {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,12 @@ void write_file(const std::filesystem::path& path, std::string_view contents);
 /// one file. Starts with a newline when the file does not end in one (a torn line stays alone). A write that fails
 /// half-way is taken back. Makes the file when it is missing.
 void append_line(const std::filesystem::path& path, std::string_view line);
+
+/// For what was measured and cannot be written where it should be: calls `write` with a file
+/// tensmith-rescue-PID`suffix` in the directory for temporary files, the home and the current directory, until one does
+/// not throw WorkError. That file; nothing when all threw.
+std::optional<std::filesystem::path> write_rescue_file(std::string_view suffix,
+                                                       const std::function<void(const std::filesystem::path&)>& write);
 
 /// Makes the directory and its parents; fine when it exists.
 void make_directories(const std::filesystem::path& path);
