@@ -28,8 +28,8 @@ struct LearnedSearchOptions : StrategyOptions {
 /// With a history the expected times are the mean over the other tasks, each relative to its best, plus a weighted sum
 /// of the tasks' deviations from it (the weights are learned, so that tasks alike count more), plus the process. It
 /// begins with up to four configs of which one or another was good on each task; from five results on, the history is
-/// put aside as long as the results are explained better without it; the first time two configs follow that are far from
-/// all before.
+/// put aside as long as the results are explained better without it. When that first happens, two configs follow that
+/// are far from all before.
 std::unique_ptr<SearchStrategy> make_learned_search(const ConfigSpace& space, LearnedSearchOptions options);
 
 /// The same kernel, trees and acquisition with the textbook's choices: logarithms of times, weak priors, a start spread

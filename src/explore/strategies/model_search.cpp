@@ -562,13 +562,13 @@ class ModelSearch final : public SearchStrategy {
   double reference_ = 1.0;
   double best_target_ = 0.0;
   double worst_ = 0.0;
-  size_t improved_ = 0;    ///< rows told when the best was found
-  double widening_ = 1.0;  ///< of deviations, while nothing better is found
-  bool doubted_ = false;   ///< the history was put aside at some time
-  size_t spare_starts_ = 0;
-  size_t fitted_ = 0;    ///< usable rows there were at the last fit of hyper-parameters
-  size_t absorbed_ = 0;  ///< of rows_, that the Gaussian process has or was not given for want of room
-  size_t believed_ = 0;  ///< its last rows that are guesses
+  size_t improved_ = 0;      ///< rows told when the best was found
+  double widening_ = 1.0;    ///< of deviations, while nothing better is found
+  bool doubted_ = false;     ///< the history was put aside at some time
+  size_t spare_starts_ = 0;  ///< start points that the doubt has left to propose
+  size_t fitted_ = 0;        ///< usable rows there were at the last fit of hyper-parameters
+  size_t absorbed_ = 0;      ///< of rows_, that the Gaussian process has or was not given for want of room
+  size_t believed_ = 0;      ///< its last rows that are guesses
   bool stale_ = true;
   size_t validity_built_ = 0;  ///< rows of the last trees that were grown as a whole
 };

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 /// Where to look in a space of which nothing is known yet. Points are rows of coordinates; the first `columns` of
 /// `width` numbers count, the others are left out of account.
