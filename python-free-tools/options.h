@@ -29,7 +29,8 @@ void enum_option(CLI::App& app, const std::string& name, E& out, const std::vect
     names.push_back(table[i].first);
     initial = table[i].second == out ? i : initial;
   }
-  choice_option(app, name, std::move(names), initial, [&out, table](size_t i) { out = table[i].second; }, help);
+  choice_option(
+      app, name, std::move(names), initial, [&out, table](size_t i) { out = table[i].second; }, help);
 }
 
 /// A length of time in seconds, more than 0, written as 0.5, 90s, 10m or 2h. A positive `out` is shown as the default.

@@ -102,8 +102,8 @@ int ConfigSpace::add(Knob knob) {
   std::sort(sorted.begin(), sorted.end(), [](const KnobValue* a, const KnobValue* b) {
     return std::tie(a->values, a->label) < std::tie(b->values, b->label);
   });
-  const auto twice = std::adjacent_find(sorted.begin(), sorted.end(),
-                                        [](const KnobValue* a, const KnobValue* b) { return *a == *b; });
+  const auto twice =
+      std::adjacent_find(sorted.begin(), sorted.end(), [](const KnobValue* a, const KnobValue* b) { return *a == *b; });
   if (twice != sorted.end()) {
     throw UserError(fmt::format("config space: knob '{}' lists {} twice", knob.name, tensmith::to_string(**twice)),
                     "choices must be distinct");

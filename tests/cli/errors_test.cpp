@@ -65,7 +65,8 @@ TEST(CliErrors, UsageErrorsAreOneLineAndExitCode2) {
                        "--format: " + unknown + "jsonl, csv, kernel-tuner, t4)");
   }
   expect_usage_error({"db", "foo"}, "unknown command 'foo' (hint: there are stats, best, import, merge, export)");
-  expect_usage_error({"tuen"}, "there are tune, tune-kernel, compile, bench, show, db, targets, race, hyperparameters, landscape");
+  expect_usage_error(
+      {"tuen"}, "there are tune, tune-kernel, compile, bench, show, db, targets, race, hyperparameters, landscape");
   expect_usage_error({"tune", "--expr", "C[y] = A[y]", "--shape", "A=x"}, "shape 'A=x'");
   expect_usage_error({"tune", "resnet18.C6", "--expr", "C[y] = A[y]"}, "both a workload and --expr");
   expect_usage_error({"show", "resnet18.C6", "--config=99999999999999"}, "outside the space");

@@ -75,8 +75,8 @@ class GaussianProcess {
   void predict(const FeatureMatrix& points, std::span<double> means, std::span<double> variances,
                size_t variance_rows = SIZE_MAX) const;
 
-  /// Logarithm of the likelihood of the targets there are, at the parameters there are; comparable between processes that
-  /// have the same targets up to a function that one subtracts.
+  /// Logarithm of the likelihood of the targets there are, at the parameters there are; comparable between processes
+  /// that have the same targets up to a function that one subtracts.
   double log_likelihood() const;
 
   /// Logarithms of: the lengths, signal, noise, and weight when there are linear columns.

@@ -32,9 +32,9 @@ struct GeneticLocalSearchOptions : StrategyOptions {
   Crossover crossover = Crossover::kUniform;
 };
 
-/// Genetic local search: children do not mutate. When all of a generation are measured, each goes down to a local minimum
-/// (first improvement), and they replace what is worse by restricted tournaments: one joins when it is better than the most
-/// similar of 150 random parents.
+/// Genetic local search: children do not mutate. When all of a generation are measured, each goes down to a local
+/// minimum (first improvement), and they replace what is worse by restricted tournaments: one joins when it is better
+/// than the most similar of 150 random parents.
 std::unique_ptr<SearchStrategy> make_genetic_local_search(const ConfigSpace& space, GeneticLocalSearchOptions options);
 
 }  // namespace tensmith

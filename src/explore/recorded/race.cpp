@@ -301,14 +301,16 @@ void check(std::span<const RecordedSpace> spaces, std::span<const Contender> con
   if (spaces.empty()) throw UserError("a race needs a space", "name a file of a recorded space");
   if (contenders.empty()) throw UserError("a race needs an algorithm");
   if (options.runs < 1) throw UserError(fmt::format("{} runs tell nothing", options.runs), "give at least 1");
-  check_unique(spaces, [](const RecordedSpace& space) { return space.info().name; }, "space");
+  check_unique(
+      spaces, [](const RecordedSpace& space) { return space.info().name; }, "space");
   if (!options.budgets.empty() && std::all_of(contenders.begin(), contenders.end(), [&](const Contender& contender) {
         return contender.largest_budget > 0 && contender.largest_budget < options.budgets.front();
       })) {
     throw UserError(fmt::format("none of the algorithms runs to a budget of {}", options.budgets.front()),
                     "name them one by one: in a group, those with a model run to a small budget only");
   }
-  check_unique(contenders, [](const Contender& contender) { return contender.name; }, "algorithm");
+  check_unique(
+      contenders, [](const Contender& contender) { return contender.name; }, "algorithm");
   for (const RecordedSpace& space : spaces) {
     if (space.valid_count() == 0) {
       throw UserError(

@@ -36,8 +36,8 @@ std::vector<RankedSetting> rank_settings(std::span<const std::vector<SettingScor
   return out;
 }
 
-SettingsSelection select_settings(Algorithm algorithm, std::span<const RecordedSpace> spaces, const RaceOptions& options,
-                                  const RaceHooks& hooks) {
+SettingsSelection select_settings(Algorithm algorithm, std::span<const RecordedSpace> spaces,
+                                  const RaceOptions& options, const RaceHooks& hooks) {
   TENSMITH_ICHECK(!options.budgets.empty(), "a budget");
   const int64_t budget = options.budgets.front();
   SettingsSelection selection;

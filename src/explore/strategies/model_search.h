@@ -49,8 +49,8 @@ struct ModelSearchOptions : StrategyOptions {
   /// By so much (of log likelihood) the results must be explained better without the history before it is put aside.
   double history_credit = 2.0;
   size_t doubt_starts = 2;  ///< start points, as without a history, when that happens for the first time
-  double growth = 0.2;   ///< share of new rows after which the parameters are fitted again
-  int first_steps = 40;  ///< of L-BFGS a fit, while there are few rows
+  double growth = 0.2;      ///< share of new rows after which the parameters are fitted again
+  int first_steps = 40;     ///< of L-BFGS a fit, while there are few rows
   int later_steps = 10;
   int fit_rows = 200;  ///< that they are fitted to
   /// It is given the best rows there are and the newest of the others: all until there are more than that. A third of

@@ -20,9 +20,7 @@ class Portfolio {
   struct Gain {
     double saved = 0.0;  ///< mean over the tasks of what the best cost falls by
     double cost = 0.0;   ///< mean over the tasks; tells apart what saves as much
-    bool operator>(const Gain& other) const {
-      return saved != other.saved ? saved > other.saved : cost < other.cost;
-    }
+    bool operator>(const Gain& other) const { return saved != other.saved ? saved > other.saved : cost < other.cost; }
   };
   Gain gain(const TaskPrior::Opinion& opinion, const float* deviations) const;
 

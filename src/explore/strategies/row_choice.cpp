@@ -10,9 +10,8 @@ std::vector<size_t> best_and_newest(std::vector<size_t> rows, std::span<const do
   if (rows.size() <= best + newest) return rows;
   const auto best_end = rows.begin() + static_cast<std::ptrdiff_t>(best);
   const auto newest_begin = rows.end() - static_cast<std::ptrdiff_t>(newest);
-  std::nth_element(rows.begin(), best_end, newest_begin, [&](size_t a, size_t b) {
-    return values[a] != values[b] ? values[a] < values[b] : a < b;
-  });
+  std::nth_element(rows.begin(), best_end, newest_begin,
+                   [&](size_t a, size_t b) { return values[a] != values[b] ? values[a] < values[b] : a < b; });
   rows.erase(best_end, newest_begin);
   std::sort(rows.begin(), rows.end());
   return rows;

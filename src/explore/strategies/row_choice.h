@@ -10,8 +10,8 @@
 
 namespace tensmith {
 
-/// Of `rows` (positions in `values`, in order) the `best` with the least value and the `newest` of the others, in order;
-/// all when there are no more. Of equal values the older one is better.
+/// Of `rows` (positions in `values`, in order) the `best` with the least value and the `newest` of the others, in
+/// order; all when there are no more. Of equal values the older one is better.
 std::vector<size_t> best_and_newest(std::vector<size_t> rows, std::span<const double> values, size_t best,
                                     size_t newest);
 

@@ -90,7 +90,8 @@ class KernelMeasurerTest : public ::testing::Test {
     std::vector<Config> configs;
     for (uint16_t choice : choices) configs.push_back({{choice}});
     std::map<uint16_t, TrialResult> results;
-    measurer_->measure(configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
+    measurer_->measure(
+        configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
     return results;
   }
 
@@ -362,7 +363,8 @@ TEST_F(KernelMeasurerTest, AStopGivesNoTrial) {
   make();
   int done = 0;
   const Config config{{kNone}};
-  measurer_->measure({&config, 1}, [&](size_t, const TrialResult&) { ++done; }, [] { return true; });
+  measurer_->measure(
+      {&config, 1}, [&](size_t, const TrialResult&) { ++done; }, [] { return true; });
   EXPECT_EQ(done, 0);
 }
 
@@ -374,7 +376,8 @@ TEST_F(KernelMeasurerTest, FaultsOfOpenCl) {
   make(Config{{0, 0}});
   std::map<uint16_t, TrialResult> results;
   const std::vector<Config> configs{{{0, 0}}, {{1, 0}}, {{2, 0}}, {{3, 0}}};
-  measurer_->measure(configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
+  measurer_->measure(
+      configs, [&](size_t, TrialResult r) { results[r.config.choices[0]] = r; }, [] { return false; });
   ASSERT_EQ(results.size(), 4u);
   EXPECT_EQ(results[0].status, TrialStatus::kOk) << results[0].error;
   EXPECT_EQ(results[1].status, TrialStatus::kWrongOutput) << results[1].error;
