@@ -45,6 +45,12 @@ bool next_point(const ConfigSpace& space, Config& config) {
   return false;
 }
 
+size_t differing_choices(const Config& a, const Config& b) {
+  size_t out = 0;
+  for (size_t i = 0; i < a.choices.size(); ++i) out += a.choices[i] != b.choices[i];
+  return out;
+}
+
 int move_one_knob(const ConfigSpace& space, Rng& rng, double near, Config& config) {
   const auto knobs = space.knobs();
   uint64_t movable = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <unordered_set>
@@ -24,6 +25,9 @@ void point_at(const ConfigSpace& space, uint64_t index, Config& config);
 
 /// Moves to the next point in index order; false (and the first point again) after the last.
 bool next_point(const ConfigSpace& space, Config& config);
+
+/// The number of knobs in which two configs of one space differ.
+size_t differing_choices(const Config& a, const Config& b);
 
 /// Changes one knob that has several choices, at random: with probability `near` an ordinal one goes to an adjacent
 /// choice. Returns the knob, or -1 when no knob has more than one choice.

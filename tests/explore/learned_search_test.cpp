@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "explore/sampling.h"
 #include "explore/spaces.h"
 #include "explore/strategies/acquisition.h"
 #include "explore/strategies/knob_coordinates.h"
@@ -446,6 +447,26 @@ TEST(LearnedSearch, BatchesDoNotRepeatThemselves) {
   for (Config& config : strategy->propose(8)) both.push_back(std::move(config));
   EXPECT_EQ(both.size(), 16u);
   EXPECT_EQ(distinct(space, both), 16u);
+}
+
+TEST(LearnedSearch, WhileNothingIsBetterEverySecondProposalIsNearTheFastest) {
+  const ConfigSpace space = make_space(4, 6);
+  const Config best{{2, 2, 2, 2}};
+  // Nothing tells one config from another but the best: the model has no reason to stay near it.
+  const auto time = [&](const Config& c) { return c == best ? 1e-4 : 1.0; };
+  const auto near_ones = [&](size_t near_best) {
+    ModelSearchOptions options;
+    options.seed = 5;
+    options.initial = {best};
+    options.patience = 20;
+    options.near_best = near_best;
+    const std::vector<Config> all = run_search(*make_model_search(space, options), 120, 1, time);
+    int out[2] = {0, 0};
+    for (size_t i = 22; i < all.size(); ++i) out[i % 2] += differing_choices(all[i], best) <= 2;
+    return std::pair(out[1], out[0]);
+  };
+  EXPECT_EQ(near_ones(1).first, 49);
+  EXPECT_LT(near_ones(0).first, 40);
 }
 
 enum class Kind { kLearned, kGp, kSmac };

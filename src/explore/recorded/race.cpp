@@ -20,7 +20,7 @@
 namespace tensmith {
 namespace {
 
-constexpr uint64_t kResultsVersion = 4;  // of what a cell's id stands for
+constexpr uint64_t kResultsVersion = 5;  // of what a cell's id stands for
 constexpr double kSecondsPerMillisecond = 1e-3;
 
 uint64_t fingerprint(const RecordedSpace& space, Objective objective) {

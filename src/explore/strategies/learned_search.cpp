@@ -29,6 +29,7 @@ std::unique_ptr<SearchStrategy> make_gp_search(const ConfigSpace& space, Strateg
   model.length_deviation = 1.0;
   model.validity_power = 1.0;
   model.start_middle = 0.0;
+  model.near_best = 0;
   return make_model_search(space, std::move(model));
 }
 
@@ -42,6 +43,7 @@ std::unique_ptr<SearchStrategy> make_smac_search(const ConfigSpace& space, SmacO
   model.length = 1.0;
   model.length_deviation = 1.0;
   model.start_middle = 0.0;
+  model.near_best = 0;
   return make_model_search(space, std::move(model));
 }
 

@@ -39,9 +39,6 @@ struct Row {
   double seconds;  ///< infinity: failed
 };
 
-/// Of two rows of one array; as fast as each other, the one that was told first.
-bool faster(const Row& a, const Row& b) { return a.seconds != b.seconds ? a.seconds < b.seconds : &a < &b; }
-
 /// Points with what the models see of them.
 struct PointSet {
   std::vector<uint64_t> indices;
@@ -99,6 +96,7 @@ class ModelSearch final : public SearchStrategy {
         --spare_starts_;
         point = start_point();
       }
+      if (!point && strays()) point = near_point();
       if (!point) point = model_point(batch.size() + 1 < wanted);
       if (!point) break;
       batch.push_back(space_.at(points_.indices[*point]));
@@ -233,17 +231,10 @@ class ModelSearch final : public SearchStrategy {
       there.insert(space_.index_of(*config));
       configs.push_back(*config);
     }
-    std::vector<const Row*> elite;
-    for (const Row& row : rows_) {
-      if (std::isfinite(row.seconds)) elite.push_back(&row);
-    }
-    const size_t most = std::min(kElite, elite.size());
-    std::partial_sort(elite.begin(), elite.begin() + static_cast<std::ptrdiff_t>(most), elite.end(),
-                      [](const Row* a, const Row* b) { return faster(*a, *b); });
-    elite.resize(most);
+    const std::vector<size_t> elite = chosen_rows(true, kElite, 0);
     size_t added = 0;
     for (size_t attempt = 0; !elite.empty() && attempt < 4 * kSampledNear && added < kSampledNear; ++attempt) {
-      Config config = elite[rng_.uniform_int(uint64_t{elite.size()})]->config;
+      Config config = rows_[elite[rng_.uniform_int(uint64_t{elite.size()})]].config;
       for (uint64_t moves = 1 + rng_.uniform_int(uint64_t{3}); moves > 0; --moves) {
         move_one_knob(space_, rng_, 0.5, config);
       }
@@ -295,6 +286,34 @@ class ModelSearch final : public SearchStrategy {
     return most.saved < options_.proven_gain ? std::nullopt : best;
   }
 
+  /// Whether the next proposal is not the model's: every second one, while nothing better is found.
+  bool strays() const {
+    return options_.near_best > 0 && told() > improved_ + options_.patience && seen_.indices().size() % 2 == 1;
+  }
+
+  /// A random point that differs in few knobs from one of the fastest configs; the likelier it runs, the likelier it
+  /// is taken. Nothing when none is left.
+  std::optional<size_t> near_point() {
+    const std::vector<size_t> centres = chosen_rows(true, options_.near_best, 0);
+    std::optional<size_t> best;
+    double most = -1.0;
+    Config config;
+    for (uint32_t i = 0; i < points_.size(); ++i) {
+      if (points_.taken[i]) continue;
+      point_at(space_, points_.indices[i], config);
+      const bool near = std::any_of(centres.begin(), centres.end(), [&](size_t centre) {
+        return differing_choices(config, rows_[centre].config) <= options_.near_knobs;
+      });
+      if (!near) continue;
+      const double chance = valid(i) * rng_.uniform_real();
+      if (chance > most) {
+        most = chance;
+        best = i;
+      }
+    }
+    return best;
+  }
+
   std::vector<uint64_t> sorted_seen() const {
     std::vector<uint64_t> out(seen_.indices().begin(), seen_.indices().end());
     std::sort(out.begin(), out.end());
@@ -336,15 +355,15 @@ class ModelSearch final : public SearchStrategy {
   /// Rows that the process is given at most, all at once; its time grows with their cube.
   size_t row_limit() const { return options_.best_rows + options_.newest_rows; }
 
-  /// Those it is given: places in rows_, in their order.
-  std::vector<size_t> modelled_rows() const {
-    std::vector<size_t> usable_rows;
+  /// Places in rows_, in their order: the fastest and the newest of those that ran, or of those of use to the process.
+  std::vector<size_t> chosen_rows(bool ran, size_t best, size_t newest) const {
+    std::vector<size_t> some;
     std::vector<double> seconds;
     for (size_t i = 0; i < rows_.size(); ++i) {
-      if (usable(rows_[i])) usable_rows.push_back(i);
+      if (ran ? std::isfinite(rows_[i].seconds) : usable(rows_[i])) some.push_back(i);
       seconds.push_back(rows_[i].seconds);
     }
-    return best_and_newest(std::move(usable_rows), seconds, options_.best_rows, options_.newest_rows);
+    return best_and_newest(std::move(some), seconds, best, newest);
   }
 
   size_t usable_rows() const { return options_.learn_validity ? valid_ : told(); }
@@ -378,7 +397,7 @@ class ModelSearch final : public SearchStrategy {
       if (std::isfinite(row.seconds)) worst = std::max(worst, target(row.seconds));
     }
     worst_ = worst;
-    for (size_t i : modelled_rows()) {
+    for (size_t i : chosen_rows(false, options_.best_rows, options_.newest_rows)) {
       const Row& row = rows_[i];
       const double y = std::isfinite(row.seconds) ? target(row.seconds) : worst_;
       numbers.resize(numbers.size() + width_);
@@ -444,7 +463,7 @@ class ModelSearch final : public SearchStrategy {
   }
 
   double value_of(double mean, double variance, double valid) const {
-    const double deviation = widening_ * std::sqrt(variance);
+    const double deviation = std::sqrt(variance);
     if (options_.acquisition == Acquisition::kLowerConfidenceBound)
       return valid * -(mean - options_.confidence * deviation);
     return valid * expected_improvement(best_target_ - mean, deviation);
@@ -496,12 +515,7 @@ class ModelSearch final : public SearchStrategy {
 
   /// `more`: another one of the same batch comes after it.
   std::optional<size_t> model_point(bool more) {
-    if (believed_ == 0) {
-      const double quiet = static_cast<double>(told() - improved_) - options_.patience;
-      const bool widens = told() % options_.widened == 0;
-      widening_ = widens ? 1.0 + options_.widening * std::max(0.0, quiet) : 1.0;
-      absorb();
-    }
+    if (believed_ == 0) absorb();
     std::optional<size_t> best = best_tracked();
     if (!best) {
       choose_tracked();
@@ -563,7 +577,6 @@ class ModelSearch final : public SearchStrategy {
   double best_target_ = 0.0;
   double worst_ = 0.0;
   size_t improved_ = 0;      ///< rows told when the best was found
-  double widening_ = 1.0;    ///< of deviations, while nothing better is found
   bool doubted_ = false;     ///< the history was put aside at some time
   size_t spare_starts_ = 0;  ///< start points that the doubt has left to propose
   size_t fitted_ = 0;        ///< usable rows there were at the last fit of hyper-parameters

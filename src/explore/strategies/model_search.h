@@ -58,10 +58,10 @@ struct ModelSearchOptions : StrategyOptions {
   size_t best_rows = 1000;
   size_t newest_rows = 500;
 
-  // While nothing better is found.
-  double patience = 100;   ///< results without an improvement after which deviations count for more,
-  double widening = 0.05;  ///< by this share a result,
-  size_t widened = 3;      ///< in one proposal of so many; in the others they count as before
+  // While nothing better is found every second proposal is a random config near one of the fastest.
+  size_t patience = 80;   ///< results without an improvement before that
+  size_t near_best = 5;   ///< fastest configs that count; 0: none, all proposals are the model's
+  size_t near_knobs = 2;  ///< in which a config may differ from one of them
 };
 
 std::unique_ptr<SearchStrategy> make_model_search(const ConfigSpace& space, ModelSearchOptions options);
