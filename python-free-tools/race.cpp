@@ -61,12 +61,15 @@ class Display {
   double last_shown_ = 0.0;
 };
 
+std::vector<int64_t> sorted_once(std::vector<int64_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return numbers;
+}
+
 std::vector<int64_t> budgets_of(const Options& options, const std::vector<RecordedSpace>& spaces) {
   if (options.budgets.empty()) return paper_budgets(spaces);
-  std::vector<int64_t> budgets = options.budgets;
-  std::sort(budgets.begin(), budgets.end());
-  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
-  return budgets;
+  return sorted_once(options.budgets);
 }
 
 CompetitionOptions competition_of(const Options& options) {
@@ -123,8 +126,9 @@ void write_all(const Options& options, const RaceResult& result, const Competiti
   const std::filesystem::path directory = options.directory;
   std::vector<CompetitionEntry> entries;
   for (const RaceCell& cell : result.cells) entries.push_back(entry_of(cell));
+  const std::vector<int64_t> splits = sorted_once(options.splits);
   std::string pairs, ranking;
-  for (const int64_t split : options.splits) {
+  for (const int64_t split : splits) {
     CompetitionOptions at = test;
     at.split = split;
     const std::vector<WinMatrix> matrices = compete(entries, at);
@@ -135,7 +139,7 @@ void write_all(const Options& options, const RaceResult& result, const Competiti
   write_file(directory / "runs.csv", runs_csv(result.cells));
   write_file(directory / "competition.csv", pairs);
   write_file(directory / "ranking.csv", ranking);
-  write_file(directory / "report.html", race_report(result.cells, {options.splits, test}));
+  write_file(directory / "report.html", race_report(result.cells, {splits, test}));
 }
 
 void run(const Options& options) {

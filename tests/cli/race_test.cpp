@@ -85,6 +85,9 @@ TEST_F(RaceVerb, GoesOnFromItsState) {
   ASSERT_EQ(race(with({"-o", out})).status.code, 0);
   EXPECT_EQ(file("race.jsonl"), state);
   EXPECT_EQ(file("runs.csv"), runs);
+  const std::string ranking = file("ranking.csv");
+  ASSERT_EQ(race(with({"-o", out, "--split=200,200"})).status.code, 0);
+  EXPECT_EQ(file("ranking.csv"), ranking);
   // A part of it is there, and the last line is torn.
   write_file(std::filesystem::path(out) / "race.jsonl", state.substr(0, state.size() / 2));
   const CapturedRun torn = race(with({"-o", out}));

@@ -30,6 +30,13 @@ double greatest_of(DataType type) {
   return type.code == TypeCode::kBFloat ? 0x1.FEp127 : 65504.0;
 }
 
+/// The least positive number of a floating-point type.
+double least_of(DataType type) {
+  if (type.bits == 64) return std::numeric_limits<double>::denorm_min();
+  if (type.bits == 32) return std::numeric_limits<float>::denorm_min();
+  return type.code == TypeCode::kBFloat ? 0x1p-133 : 0x1p-24;
+}
+
 /// The least and the greatest number of an integer type, as far as 64 signed bits hold them.
 std::pair<int64_t, int64_t> range_of(DataType type) {
   if (type.is_bool()) return {0, 1};
@@ -100,6 +107,11 @@ class ArgumentParser {
 
   void require_fit(double number) const {
     const double greatest = greatest_of(out_.type);
+    const double least = least_of(out_.type);
+    if (number != 0.0 && std::fabs(number) < least) {
+      fail(fmt::format("{} does not fit into {}", number, to_string(out_.type)),
+           fmt::format("its least number above 0 is {}; write 0 where that is meant", least));
+    }
     if (std::fabs(number) <= greatest) return;
     fail(fmt::format("{} does not fit into {}", number, to_string(out_.type)),
          fmt::format("it holds {} to {}", -greatest, greatest));

@@ -93,6 +93,8 @@ TEST(KernelArgumentsTest, MistakesAreTold) {
       {"a:int8[4]:random=0..0.5", "'0..0.5' is no range of int8"},
       {"a:int8[4]:value=1000", "1000 does not fit into int8"},
       {"a:float32=1e39", "1e+39 does not fit into float32 (hint: it holds -3.4028234663852886e+38 to "},
+      {"a:float32=1e-99", "1e-99 does not fit into float32 (hint: its least number above 0 is 1.401298464324817e-45; "},
+      {"a:float16[4]:value=-1e-8", "-1e-08 does not fit into float16"},
       {"a:float32[4]:value=-1e99", "-1e+99 does not fit into float32"},
       {"a:float16[4]:value=65505", "65505 does not fit into float16"},
       {"a:bfloat16[4]:random=0..3.4e38", "3.4e+38 does not fit into bfloat16"},
