@@ -8,31 +8,39 @@ namespace tensmith {
 namespace {
 
 constexpr uint32_t kMaxMessage = 256u << 20;
+/// Begins every message: what a user's kernel writes into descriptors that are not its own is told from a reply by it.
+constexpr uint32_t kMark = 0x9e54a7d1;
+constexpr size_t kHeaderBytes = 8;
+
+void put(uint32_t number, char* out) {
+  for (int i = 0; i < 4; ++i) out[i] = static_cast<char>(number >> (8 * i));
+}
+
+uint32_t get(const char* bytes) {
+  uint32_t out = 0;
+  for (int i = 0; i < 4; ++i) out |= static_cast<uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  return out;
+}
 
 }  // namespace
 
 std::string frame(const google::protobuf::MessageLite& message) {
-  std::string bytes(4, '\0');
+  std::string bytes(kHeaderBytes, '\0');
   message.AppendToString(&bytes);
-  const auto size = static_cast<uint32_t>(bytes.size() - 4);
-  for (int i = 0; i < 4; ++i) {
-    bytes[static_cast<size_t>(i)] = static_cast<char>(size >> (8 * i));
-  }
+  put(kMark, bytes.data());
+  put(static_cast<uint32_t>(bytes.size() - kHeaderBytes), bytes.data() + 4);
   return bytes;
 }
 
 bool send_message(int fd, const google::protobuf::MessageLite& message) { return write_all(fd, frame(message)) == 0; }
 
 ReadResult receive_message(int fd, google::protobuf::MessageLite& message, double timeout_seconds) {
-  unsigned char header[4];
+  char header[kHeaderBytes];
   if (const ReadResult r = read_exact(fd, header, sizeof header, timeout_seconds); r != ReadResult::kDone) {
     return r;
   }
-  uint32_t size = 0;
-  for (int i = 0; i < 4; ++i) {
-    size |= static_cast<uint32_t>(header[i]) << (8 * i);
-  }
-  if (size > kMaxMessage) {
+  const uint32_t size = get(header + 4);
+  if (get(header) != kMark || size > kMaxMessage) {
     return ReadResult::kError;
   }
   std::string bytes(size, '\0');

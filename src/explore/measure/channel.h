@@ -10,7 +10,7 @@ class MessageLite;
 
 namespace tensmith {
 
-/// Messages over a stream socket: four bytes of length, little-endian, then the message.
+/// Messages over a stream socket: a mark and the length, four bytes each, little-endian, then the message.
 
 /// The bytes that go over the wire.
 std::string frame(const google::protobuf::MessageLite& message);

@@ -1,5 +1,7 @@
 #include "tensmith/explore/recorded/space_files.h"
 
+#include <algorithm>
+#include <cctype>
 #include <unordered_set>
 #include <vector>
 
@@ -26,7 +28,7 @@ class DuplicateFinder : public nlohmann::json_sax<nlohmann::json> {
   bool binary(binary_t&) override { return true; }
   bool start_object(std::size_t) override {
     open_.emplace_back();
-    return true;
+    return deeper();
   }
   bool key(string_t& name) override {
     if (open_.back().insert(name).second) return true;
@@ -34,10 +36,14 @@ class DuplicateFinder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool end_object() override {
     open_.pop_back();
+    --depth_;
     return true;
   }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
+  bool start_array(std::size_t) override { return deeper(); }
+  bool end_array() override {
+    --depth_;
+    return true;
+  }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
     // What it says begins with its own error code.
     const std::string_view what = error.what();
@@ -47,13 +53,36 @@ class DuplicateFinder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  /// Printing and destroying a value recurse into it.
+  static constexpr int kDeepest = 100;
+
+  bool deeper() {
+    if (++depth_ <= kDeepest) return true;
+    throw UserError(fmt::format("objects and lists are nested more than {} levels deep", kDeepest),
+                    "a space needs five of them at most");
+  }
+
   std::vector<std::unordered_set<std::string>> open_;
+  int depth_ = 0;
 };
 
 nlohmann::json parse_json(std::string_view text) {
   DuplicateFinder finder;
   nlohmann::json::sax_parse(text, &finder);
   return nlohmann::json::parse(text);
+}
+
+/// A rate is the better the greater it is, and everything here takes the least value for the best.
+RecordedSpace checked(RecordedSpace space) {
+  const std::string& objective = space.info().objective;
+  std::string lower = objective;
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const char* word : {"/s", "flops", "per_sec", "per sec", "throughput", "bandwidth"}) {
+    if (lower.find(word) == std::string::npos) continue;
+    throw UserError(fmt::format("its objective, '{}', is a rate: the greatest would be the best", objective),
+                    "record a time, or energy: what is least is taken for the best");
+  }
+  return space;
 }
 
 /// A cache is written entry by entry, and closed when the tuner ends: one that was interrupted ends with a comma.
@@ -73,8 +102,8 @@ RecordedSpace parse_space(std::string_view text, const std::string& name) {
     }
     const RecordedInfo info{.name = space_name(name), .file = name};
     const nlohmann::json root = parse_json(closed(text));
-    if (root.is_object() && root.contains("cache")) return parse_kernel_tuner(root, info);
-    if (root.is_object() && root.contains("results")) return parse_t4(root, info);
+    if (root.is_object() && root.contains("cache")) return checked(parse_kernel_tuner(root, info));
+    if (root.is_object() && root.contains("results")) return checked(parse_t4(root, info));
     throw UserError("this is neither a Kernel Tuner cache (which has a 'cache') nor T4 results (which have 'results')");
   } catch (const UserError& error) {
     throw UserError(fmt::format("{}: {}", name, error.message()), error.hint());

@@ -27,7 +27,8 @@ enum Fault {
   kNoCode,
   kAbort,
   kExit,
-  kKill
+  kKill,
+  kScribble
 };
 
 constexpr const char* kFaultyC = R"(
@@ -52,6 +53,7 @@ void work(float *out, const float *in, int n, double add) {
   if (fault == 10) abort();
   if (fault == 11) exit(0);
   if (fault == 12) kill(getpid(), SIGKILL);
+  if (fault == 13) for (int fd = 3; fd < 64; fd++) write(fd, "\0\0\0\0\0\0\0\0", 8);
 }
 )";
 
@@ -72,7 +74,7 @@ class KernelMeasurerTest : public ::testing::Test {
     write_file(dir_.path() / "work.c", kFaultyC);
     write_file(dir_.path() / "work.cl", kFaultyOpenCl);
     request_.source = dir_.path() / "work.c";
-    request_.parameters = {"fault=0,1,2,3,4,5,6,7,8,9,10,11,12"};
+    request_.parameters = {"fault=0,1,2,3,4,5,6,7,8,9,10,11,12,13"};
     request_.size = "64";
     request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64,add:float64=0.5"};
     options_.min_seconds = 1e-4;
@@ -154,8 +156,8 @@ TEST_F(KernelMeasurerTest, ParametersComeAfterTheFlags) {
 TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   make();
   const auto results = measure({kWrong, kUnwritten, kJustOutside, kGuardPage, kStoreToInput, kNowhere, kForever,
-                                kAsleep, kNoCode, kAbort, kExit, kKill, kNone});
-  ASSERT_EQ(results.size(), 13u);
+                                kAsleep, kNoCode, kAbort, kExit, kKill, kScribble, kNone});
+  ASSERT_EQ(results.size(), 14u);
   const auto expect = [&](Fault fault, TrialStatus status, const char* error) {
     const TrialResult& r = results.at(static_cast<uint16_t>(fault));
     EXPECT_EQ(to_string(r.status), to_string(status)) << fault << ": " << r.error;
@@ -178,6 +180,8 @@ TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   expect(kExit, TrialStatus::kCrash, "exited with 0");
   // Nobody else kills it twice.
   expect(kKill, TrialStatus::kCrash, "(SIGKILL), twice");
+  // kNone comes after it: what it is compared with has not changed.
+  expect(kScribble, TrialStatus::kCrash, "the runner process ");
 }
 
 TEST_F(KernelMeasurerTest, AComparisonDropsWhatFailsAndGoesOn) {

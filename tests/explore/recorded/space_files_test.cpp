@@ -148,6 +148,13 @@ TEST(SpaceFiles, ErrorsNameFileAndEntry) {
             "dir/some.json: entry '16,b,1.0': it has 3 values where there are 4 parameters");
   EXPECT_EQ(error_of(replaced(cache, "\"16,b,1.0,False\"", "\"16,a,0.5,False\"")),
             "dir/some.json: the key '16,a,0.5,False' is there twice in one object");
+  const std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", "{\"time\": " + deep + "}")),
+            "dir/some.json: objects and lists are nested more than 100 levels deep");
+  EXPECT_EQ(
+      error_of(
+          R"({"tune_params_keys": ["a"], "tune_params": {"a": [1, 2]}, "objective": "GFLOP/s", "cache": {"1": {"GFLOP/s": 3}}})"),
+      "dir/some.json: its objective, 'GFLOP/s', is a rate: the greatest would be the best");
   EXPECT_EQ(error_of(replaced(cache, "{\"time\": 1.5}", "{\"time\": -1.5}")),
             "dir/some.json: entry '16,b,1.0,False': config bx=16 mode=b scale=1.0 fast=False has a value that is not "
             "positive and finite");

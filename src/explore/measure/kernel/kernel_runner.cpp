@@ -144,6 +144,8 @@ class KernelRunner {
     if (memory == MAP_FAILED) {
       throw WorkError(fmt::format("the runner cannot map the arguments' data: {}", std::strerror(errno)));
     }
+    // A kernel that writes into every descriptor would change what all later configs are compared with.
+    close(kWorkerDataFd);
     data_ = static_cast<std::byte*>(memory);
     data_bytes_ = size;
     for (Buffer& buffer : buffers_) fill(buffer);
