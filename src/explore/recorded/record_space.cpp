@@ -90,7 +90,7 @@ RecordedSpace space_of_records(std::span<const Record> records, SpaceFormat form
     }
     std::vector<double> runs = record->seconds;
     for (double& run : runs) run *= kMillisecondsPerSecond;
-    out.put_valid(index, stats::mean(runs), runs);
+    out.put_valid(index, stats::median(runs), runs);
   }
   return out;
 }

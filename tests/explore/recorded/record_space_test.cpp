@@ -27,7 +27,7 @@ Record failure(Record record, TrialStatus status) {
 
 TEST(RecordSpace, TrialsAreItsPoints) {
   std::vector<Record> records = {
-      trial(16, "wh", 1, {2, 4}, {2e-3, 4e-3}),
+      trial(16, "wh", 1, {2, 4}, {2e-3, 90e-3, 3e-3}),
       trial(4, "hw", 0, {4, 2}, {9e-3}),
       failure(trial(8, "hw", 0, {2, 4}, {}), TrialStatus::kBuildError),
       failure(trial(8, "wh", 1, {2, 4}, {}), TrialStatus::kWorkerLost),  // tells nothing
@@ -58,11 +58,12 @@ TEST(RecordSpace, TrialsAreItsPoints) {
   EXPECT_EQ(space.kind(1), PointKind::kValid);  // tile=4 order=hw split=4x2
   EXPECT_DOUBLE_EQ(space.value(1), 1.0);
   EXPECT_DOUBLE_EQ(space.value(10), 3.0);  // tile=16 order=wh split=2x4
-  EXPECT_EQ(space.runs(10).size(), 2u);
+  EXPECT_EQ(space.runs(10).size(), 3u);
 }
 
 TEST(RecordSpace, FilesOfOtherToolsGiveTheSamePoints) {
-  const std::vector<Record> records = {trial(4, "hw", 0, {4, 2}, {1e-3, 3e-3}), trial(8, "wh", 1, {2, 4}, {2e-3}),
+  const std::vector<Record> records = {trial(4, "hw", 0, {4, 2}, {1e-3, 90e-3, 3e-3}),
+                                       trial(8, "wh", 1, {2, 4}, {2e-3}),
                                        failure(trial(4, "wh", 1, {2, 4}, {}), TrialStatus::kHang)};
   for (const SpaceFormat format : {SpaceFormat::kKernelTuner, SpaceFormat::kT4}) {
     const RecordedSpace space = space_of_records(records, format);
