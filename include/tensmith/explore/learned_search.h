@@ -24,7 +24,7 @@ struct LearnedSearchOptions : StrategyOptions {
 /// times, multiplied by a power of the probability that a config runs. That probability comes from randomised
 /// trees over products, ratios and divisibilities of the knobs, so that a space whose restrictions are not known is
 /// learned on the way. While nothing better is found, every second proposal is a random config that differs from one of
-/// the fastest in one or two knobs: a lone optimum is worse than many configs to any model. It does not know the
+/// the fastest in one or two knobs, as models overlook what stands alone. It does not know the
 /// budget: a run for a larger one begins with the run for a smaller one.
 ///
 /// With a history the expected times are the mean over the other tasks, each relative to its best, plus a weighted sum
