@@ -153,6 +153,9 @@ void run(const Options& options) {
     throw UserError("--history=others: none of the algorithms makes use of history", "leave it out");
   }
   const std::vector<RecordedSpace> spaces = load_spaces(options.spaces);
+  if (race.convention == Convention::kCartesian) {
+    for (const RecordedSpace& space : spaces) warn_if_sparse(space);
+  }
   race.budgets = budgets_of(options, spaces);
 
   std::optional<RaceState> state;

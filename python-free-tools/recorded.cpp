@@ -96,6 +96,17 @@ std::vector<RecordedSpace> spaces_of_database(const std::string& path, const Rec
   return spaces;
 }
 
+void warn_if_sparse(const RecordedSpace& space) {
+  constexpr double kSparse = 0.05;
+  if (space.valid_count() == 0 ||
+      static_cast<double>(space.recorded_count()) >= kSparse * static_cast<double>(space.size()))
+    return;
+  print_stderr(
+      fmt::format("tensmith: {}: {} of {} points are recorded, and the others count as configs that cannot run; "
+                  "--convention=restricted looks at the recorded ones alone\n",
+                  space.info().name, space.recorded_count(), space.size()));
+}
+
 std::vector<int64_t> paper_budgets(std::span<const RecordedSpace> spaces) {
   uint64_t largest = 0;
   for (const RecordedSpace& space : spaces) largest = std::max(largest, space.size());

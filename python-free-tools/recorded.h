@@ -39,6 +39,9 @@ struct RecordFilter {
 /// A space for each key that is meant and has a trial. Throws UserError, with the list of all keys, when none is.
 std::vector<RecordedSpace> spaces_of_database(const std::string& path, const RecordFilter& filter, SpaceFormat format);
 
+/// On standard error, for the Cartesian convention: that most points of the space are not recorded.
+void warn_if_sparse(const RecordedSpace& space);
+
 /// 25, 50, 100, ... 1600, as far as one of the spaces has so many points; at least one.
 std::vector<int64_t> paper_budgets(std::span<const RecordedSpace> spaces);
 

@@ -32,6 +32,35 @@ TEST(LandscapeVerb, OneSpaceOrSeveral) {
   EXPECT_NE(table.out.find("\npath"), std::string::npos) << table.out;
 }
 
+TEST(LandscapeVerb, SaysWhereLittleIsRecorded) {
+  const TempDir directory;
+  const std::string path = (directory.path() / "sparse.json").string();
+  std::string choices;
+  for (int i = 1; i <= 50; ++i) choices += (i > 1 ? "," : "") + std::to_string(i);
+  write_file(path,
+             R"({"kernel_name": "k", "tune_params_keys": ["x", "y"], "tune_params": {"x": [)" + choices +
+                 R"(], "y": [1, 2]}, "cache": {"1,1": {"time": 1.0}, "9,1": {"time": 3.0}, "30,2": {"time": 2.0}}})");
+  const CapturedRun cartesian = run_tensmith({"landscape", path});
+  EXPECT_EQ(cartesian.status.code, 0);
+  EXPECT_EQ(cartesian.err,
+            "tensmith: sparse: 3 of 100 points are recorded, and the others count as configs that cannot run; "
+            "--convention=restricted looks at the recorded ones alone\n");
+  const CapturedRun restricted = run_tensmith({"landscape", path, "--convention=restricted", "--json"});
+  EXPECT_EQ(restricted.err,
+            "tensmith: sparse: 3 of 3 recorded configs have no recorded neighbour, so each of these counts as a local "
+            "minimum: too little of the space was tried to tell its landscape\n");
+  const nlohmann::json json = nlohmann::json::parse(restricted.out);
+  EXPECT_EQ(json["convention"], "restricted");
+  EXPECT_EQ(json["isolated"], 3);
+  EXPECT_EQ(json["minima"], 3);
+  const CapturedRun race = run_tensmith({"race", path, "--algorithms=random", "--budgets=1", "--runs=1", "--seed=1"});
+  EXPECT_EQ(race.err.rfind(cartesian.err, 0), 0u) << race.err;
+  EXPECT_EQ(race.out.find("0.0000*"), std::string::npos) << race.out;
+  EXPECT_EQ(run_tensmith({"race", path, "--convention=restricted", "--algorithms=random", "--budgets=1", "--runs=1"})
+                .err.find("are recorded"),
+            std::string::npos);
+}
+
 TEST(LandscapeVerb, ErrorsNameFileAndEntry) {
   const TempDir directory;
   const std::string path = (directory.path() / "bad.json").string();

@@ -121,7 +121,7 @@ std::string facts(std::span<const RaceCell> cells) {
 
 bool RaceTable::best(size_t algorithm, size_t budget) const {
   const double mine = means[algorithm][budget];
-  return mine >= 0.0 && std::none_of(means.begin(), means.end(), [&](const auto& row) { return row[budget] > mine; });
+  return mine > 0.0 && std::none_of(means.begin(), means.end(), [&](const auto& row) { return row[budget] > mine; });
 }
 
 RaceTable tabulate(std::span<const RaceCell> cells, std::optional<std::string_view> kernel,

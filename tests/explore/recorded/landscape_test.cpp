@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "tensmith/support/error.h"
@@ -93,6 +94,52 @@ TEST(Landscape, ThePapersIterationStopsEarly) {
   EXPECT_EQ(threads.pagerank, converged.pagerank);
   EXPECT_EQ(threads.minima, converged.minima);
   EXPECT_EQ(threads.iterations, converged.iterations);
+}
+
+TEST(Landscape, TheRestrictedConventionKnowsRecordedPointsOnly) {
+  // Two paths, for nothing leads over the gap.
+  const std::vector<double> values = {1.0, 3.0, kMissing, 2.0, kFailed, kMissing, 4.0};
+  const Landscape l = analyse_landscape(make({7}, values), {.convention = Convention::kRestricted});
+  EXPECT_EQ(l.points, 7u);
+  EXPECT_EQ(l.valid, 4u);
+  EXPECT_EQ(l.failed, 1u);
+  EXPECT_EQ(l.missing, 2u);
+  EXPECT_EQ(l.isolated, 1u);
+  EXPECT_EQ(l.edges, 2u);  // 1 -> 0, 4 -> 3
+  EXPECT_EQ(l.minima, (std::vector<uint64_t>{0, 3, 6}));
+  EXPECT_EQ(l.minimum_fractions, (std::vector<double>{0.25, 0.5, 1.0}));
+  EXPECT_NEAR(l.pagerank[0], l.pagerank[1], 1e-12);
+  EXPECT_NEAR(l.pagerank[0], 1.85 * l.pagerank[2], 1e-9);
+  EXPECT_NEAR(l.centrality[0].value, 1.85 / 4.7, 1e-9);
+  // With the gap as points the walks that start there count too.
+  EXPECT_EQ(analyse_landscape(make({7}, values)).isolated, 1u);
+  EXPECT_NE(analyse_landscape(make({7}, values)).centrality[0].value, l.centrality[0].value);
+}
+
+TEST(Landscape, TheConventionsAgreeWhereAllIsRecorded) {
+  Rng rng(4);
+  std::vector<double> values(5 * 4 * 6);
+  for (double& v : values) v = rng.bernoulli(0.2) ? kFailed : 1.0 + rng.uniform_real();
+  const RecordedSpace space = make({5, 4, 6}, values);
+  const Landscape cartesian = analyse_landscape(space);
+  const Landscape restricted = analyse_landscape(space, {.convention = Convention::kRestricted});
+  EXPECT_EQ(restricted.minima, cartesian.minima);
+  EXPECT_EQ(restricted.edges, cartesian.edges);
+  EXPECT_EQ(restricted.maxima, cartesian.maxima);
+  EXPECT_EQ(restricted.iterations, cartesian.iterations);
+  for (size_t i = 0; i < cartesian.pagerank.size(); ++i) {
+    EXPECT_NEAR(restricted.pagerank[i], cartesian.pagerank[i], 1e-12);
+  }
+}
+
+TEST(Landscape, ProgressGrowsToTheEnd) {
+  std::vector<double> shares;
+  analyse_landscape(make({5}, {1.0, 3.0, 1.1, 3.0, 1.2}), {.progress = [&](double share) { shares.push_back(share); }});
+  ASSERT_GT(shares.size(), 3u);
+  EXPECT_EQ(shares.front(), 0.0);
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end()));
+  EXPECT_GT(shares.back(), 0.9);
+  EXPECT_LE(shares.back(), 1.0);
 }
 
 TEST(Landscape, NothingValid) {

@@ -21,6 +21,7 @@ struct RaceTable {
   /// The same: the standard error of that mean which comes from the runs (the spaces are what they are).
   std::vector<std::vector<double>> errors;
 
+  /// Whether no other came further; nobody is the best where nobody found a valid config.
   bool best(size_t algorithm, size_t budget) const;
 };
 
