@@ -25,6 +25,9 @@ namespace tensmith {
 namespace fs = std::filesystem;
 namespace {
 
+/// What every record begins with.
+constexpr std::string_view kRecordStart = "{\"version\"";
+
 /// Lines appended in one go by add_lines, so that an import does not open the file once a record.
 constexpr size_t kAppendBytes = size_t{1} << 20;
 
@@ -68,10 +71,15 @@ std::string describe_difference(const RecordKey& wanted, const RecordKey& found)
 
 }  // namespace
 
+bool is_database(std::string_view text) {
+  const std::string_view line = text.substr(0, text.find('\n'));
+  return line.starts_with(kRecordStart) && line.find("\"workload\"") != std::string_view::npos;
+}
+
 Database::Database(fs::path path, Missing missing) : path_(std::move(path)) {
   std::error_code ignored;
   if (missing == Missing::kIsEmpty && !fs::exists(path_, ignored)) return;
-  text_ = read_file(path_);
+  text_ = missing == Missing::kIsEmpty ? read_file(path_) : read_input(path_);
   // A last line without its end may be one that another process is writing: `news` looks at it again.
   read_ = text_.rfind('\n') + 1;
   unfinished_ = std::string_view(text_).substr(read_);
@@ -92,8 +100,8 @@ Database::Database(fs::path path, Missing missing) : path_(std::move(path)) {
       first_reason = why;
     }
   }
-  if (entries_.empty() && damaged_lines_ > 0 && text_.find("{\"version\"") == std::string::npos) {
-    throw WorkError(
+  if (entries_.empty() && damaged_lines_ > 0 && text_.find(kRecordStart) == std::string::npos) {
+    throw UserError(
         fmt::format("{} is no database: it holds no record (line {}: {})", path_.string(), first_damaged, first_reason),
         "name another file");
   }
@@ -113,8 +121,7 @@ bool Database::index_line(std::string_view line, size_t number, std::string& why
     return false;
   }
   // memmem, because a string_view would stop at each of the many opening braces.
-  constexpr std::string_view kStart = "{\"version\"";
-  if (::memmem(line.data() + 1, line.size() - 1, kStart.data(), kStart.size()) != nullptr) {
+  if (::memmem(line.data() + 1, line.size() - 1, kRecordStart.data(), kRecordStart.size()) != nullptr) {
     why = "two records run into each other";
     return false;
   }

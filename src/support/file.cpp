@@ -79,6 +79,16 @@ std::string read_file(const fs::path& path) {
   return contents;
 }
 
+std::string read_input(const fs::path& path) {
+  int error = ::access(path.c_str(), R_OK) == 0 ? 0 : errno;
+  std::error_code unknown;
+  if (error == 0 && fs::is_directory(path, unknown)) error = EISDIR;
+  if (error != 0) {
+    throw UserError(fmt::format("cannot read {}: {}", path.string(), std::strerror(error)), advice(error));
+  }
+  return read_file(path);
+}
+
 void write_file(const fs::path& path, std::string_view contents) {
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) fail("write", path, EISDIR);

@@ -103,7 +103,7 @@ TEST_F(WithPeer, APeerThatCannotStartIsLeftOut) {
 
 TEST(Bench, ADatabaseThatIsNotThereIsToldBeforeAnythingRuns) {
   const CapturedRun run = bench({"matmul:m=16,n=16,k=16", "--against=db:/nowhere/t.db"});
-  EXPECT_EQ(run.status.code, 1);
+  EXPECT_EQ(run.status.code, 2);
   EXPECT_NE(run.err.find("cannot read /nowhere/t.db"), std::string::npos) << run.err;
   EXPECT_EQ(run.out, "");
 }

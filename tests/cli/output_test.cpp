@@ -15,7 +15,7 @@ constexpr const char* kTune = "tune matmul:m=8,n=8,k=8 --trials=2 --threads=1 --
 TEST(Output, AFailingStandardErrorChangesNoExitCode) {
   EXPECT_EQ(run_script("$T foo 2>/dev/full").status.describe(), "exited with 2");
   EXPECT_EQ(run_script("$T foo 2>&-").status.describe(), "exited with 2");
-  EXPECT_EQ(run_script("$T db stats /nowhere.db 2>/dev/full").status.describe(), "exited with 1");
+  EXPECT_EQ(run_script("$T db stats --db=/nowhere.db 2>/dev/full").status.describe(), "exited with 2");
   TempDir dir;
   const CapturedRun run = run_script(std::string("$T ") + kTune + " --json 2>/dev/full", dir.path().string());
   EXPECT_EQ(run.status.describe(), "exited with 0");
@@ -27,7 +27,8 @@ TEST(Output, LostOutputIsAFailure) {
   ASSERT_EQ(run_script(std::string("$T ") + kTune, dir.path().string()).status.describe(), "exited with 0");
   for (const std::string command :
        {"targets", "targets --json", "--help", "--version", "show matmul:m=8,n=8,k=8", "show matmul:m=8,n=8,k=8 --json",
-        "db export $D/t.db", "db stats $D/t.db --json", "db best $D/t.db", "compile matmul:m=8,n=8,k=8 -o $D"}) {
+        "db export --db=$D/t.db", "db stats --db=$D/t.db --json", "db best --db=$D/t.db",
+        "compile matmul:m=8,n=8,k=8 -o $D"}) {
     const CapturedRun run = run_script("$T " + command + " >/dev/full", dir.path().string());
     EXPECT_EQ(run.status.describe(), "exited with 1") << command;
     EXPECT_NE(run.err.find("error: cannot write standard output: No space left on device"), std::string::npos)
@@ -45,7 +46,7 @@ TEST(Output, LostOutputIsAFailure) {
 TEST(Output, ClosedDescriptorsDoNoHarmToTheDatabase) {
   TempDir dir;
   run_script(std::string("$T ") + kTune + " <&- >&- 2>&-", dir.path().string());
-  const nlohmann::json stats = json_of(run_script("$T db stats $D/t.db --json", dir.path().string()));
+  const nlohmann::json stats = json_of(run_script("$T db stats --db=$D/t.db --json", dir.path().string()));
   EXPECT_EQ(stats["trials"], 2);
   EXPECT_EQ(stats["valid"], 2);
   EXPECT_EQ(stats["damaged_lines"], 0);

@@ -37,15 +37,20 @@ class DatabaseTest : public ::testing::Test {
   std::string messages_;
 };
 
-template <typename Function>
-WorkError work_error(Function&& function) {
+template <typename Error, typename Function>
+Error error_of(Function&& function) {
   try {
     function();
-  } catch (const WorkError& error) {
+  } catch (const Error& error) {
     return error;
   }
-  ADD_FAILURE() << "no WorkError";
-  return WorkError("none");
+  ADD_FAILURE() << "no such error";
+  return Error("none");
+}
+
+template <typename Function>
+WorkError work_error(Function&& function) {
+  return error_of<WorkError>(std::forward<Function>(function));
 }
 
 bool contains(const std::string& text, const std::string& part) {
@@ -77,7 +82,7 @@ TEST_F(DatabaseTest, SeesItsOwnAdditions) {
 
 TEST_F(DatabaseTest, EmptyFileAndMissingFile) {
   EXPECT_EQ(Database(path(), Database::Missing::kIsEmpty).size(), 0u);
-  contains(work_error([&] { Database database(path()); }).what(), path().string());
+  contains(error_of<UserError>([&] { Database database(path()); }).what(), path().string());
   std::ofstream(path()).close();
   EXPECT_EQ(Database(path()).size(), 0u);
   std::ofstream(path()) << "\n\n\n";
@@ -89,6 +94,14 @@ TEST_F(DatabaseTest, ADirectoryIsNoDatabase) {
   const WorkError error = work_error([&] { Database database(directory_.path(), Database::Missing::kIsEmpty); });
   contains(error.what(), directory_.path().string());
   contains(error.what(), "directory");
+}
+
+TEST_F(DatabaseTest, ItsFilesAreKnownByTheirText) {
+  EXPECT_TRUE(is_database(encode_record(make_record("a", 1.0)) + "\n{torn"));
+  for (const char* text : {"", "{}", R"({"version": 1, "cache": {}})", R"({"version":1}
+{"workload":1})"}) {
+    EXPECT_FALSE(is_database(text)) << text;
+  }
 }
 
 TEST_F(DatabaseTest, ANewerVersionIsRefusedByNameAndNumber) {
@@ -263,7 +276,7 @@ TEST_F(DatabaseTest, AFileWithoutARecordIsNoDatabase) {
   try {
     const Database database(path("notes.md"), Database::Missing::kIsEmpty);
     FAIL() << "no error";
-  } catch (const WorkError& error) {
+  } catch (const UserError& error) {
     contains(error.message(), "notes.md is no database: it holds no record (line 1: it does not start with '{')");
   }
   // A tuner that was killed in its first record leaves this: it goes on.
@@ -421,7 +434,7 @@ TEST_F(DatabaseTest, MergeAndImportTakeEachRecordOnce) {
   EXPECT_EQ(import_records(itself, path()).added, 0u);
   // Nothing is written when one of the files cannot be read.
   const std::vector<std::filesystem::path> one_missing = {path(), path("nowhere.jsonl")};
-  EXPECT_THROW(merge_databases(one_missing, path("none.jsonl")), WorkError);
+  EXPECT_THROW(merge_databases(one_missing, path("none.jsonl")), UserError);
   EXPECT_FALSE(std::filesystem::exists(path("none.jsonl")));
 }
 

@@ -49,6 +49,30 @@ TEST_F(FileTest, WrittenBytesComeBack) {
   EXPECT_EQ(entries(), 1u);
 }
 
+TEST_F(FileTest, AnInputThatIsNotThereIsTheMistakeOfWhoNamedIt) {
+  write_file(at("x"), "bytes");
+  EXPECT_EQ(read_input(at("x")), "bytes");
+  const auto user_error_of = [](const fs::path& path) -> std::string {
+    try {
+      read_input(path);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(user_error_of(at("none")),
+            "cannot read " + at("none").string() +
+                ": No such file or directory (hint: check the path; the directory must exist)");
+  EXPECT_EQ(user_error_of(dir_.path()), "cannot read " + dir_.path().string() +
+                                            ": Is a directory (hint: give the path of a file, not of a directory)");
+  EXPECT_EQ(user_error_of(at("x") / "y"),
+            "cannot read " + (at("x") / "y").string() +
+                ": Not a directory (hint: a part of the path is a file, not a directory)");
+  if (::geteuid() == 0) return;  // may read all
+  ASSERT_EQ(::chmod(at("x").c_str(), 0), 0);
+  EXPECT_NE(user_error_of(at("x")).find("Permission denied"), std::string::npos);
+}
+
 TEST_F(FileTest, ReadsFilesThatTellNoSize) {
   EXPECT_NE(read_file("/proc/self/status").find("VmHWM"), std::string::npos);
 }

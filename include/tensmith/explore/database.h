@@ -33,6 +33,9 @@ struct Lookup {
 /// expressions, when the expressions differ in more than numbers.
 std::optional<double> workload_distance(std::string_view a, std::string_view b);
 
+/// Whether a file's text begins with a record.
+bool is_database(std::string_view text);
+
 /// A file of records, one JSON line each, that is only ever appended to; several processes may append at once.
 ///
 /// Opening reads only the head of each line, so 100,000 records open in a fraction of a second; a record is parsed when
@@ -42,8 +45,9 @@ class Database : public RecordSink {
  public:
   enum class Missing : uint8_t { kIsError, kIsEmpty };
 
-  /// Throws WorkError, naming the file: when it cannot be read, is a directory, is missing (kIsError), holds
-  /// something else than records, or a record of a version newer than kRecordVersion.
+  /// Errors name the file. Throws UserError when it holds something else than records, and with kIsError when it is
+  /// missing, a directory or may not be read; WorkError when it cannot be read although it may be missing, or holds a
+  /// record of a version newer than kRecordVersion.
   explicit Database(std::filesystem::path path, Missing missing = Missing::kIsError);
   // Entries point into the texts held here.
   Database(const Database&) = delete;

@@ -44,8 +44,7 @@ struct ImportReport {
   size_t duplicates = 0;  ///< lines that were there already, byte for byte
   size_t damaged = 0;
 };
-/// Appends the records of `from` that `into` lacks. A rescue file is imported like any other. Throws WorkError when
-/// either cannot be used.
+/// Appends the records of `from` that `into` lacks. A rescue file is imported like any other. Throws as Database.
 ImportReport import_records(Database& into, const std::filesystem::path& from);
 ImportReport import_records(Database& into, const Database& source);
 /// Imports several files into `out`, which is made when it is missing.

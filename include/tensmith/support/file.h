@@ -8,10 +8,15 @@
 
 namespace tensmith {
 
-/// Whole-file operations. All throw WorkError that tells the path, what was tried, the system's reason and what to do.
+/// Whole-file operations. Errors tell the path, what was tried, the system's reason and what to do; all but those of
+/// read_input are WorkErrors.
 
 /// The file's bytes.
 std::string read_file(const std::filesystem::path& path);
+
+/// The same of a file that a request names as its input: throws UserError where there is none, or none that may be
+/// read.
+std::string read_input(const std::filesystem::path& path);
 
 /// Replaces the file as a whole: a reader sees the old or the new contents, never a part, and a failure leaves the
 /// old file. Writes beside `path` and renames.

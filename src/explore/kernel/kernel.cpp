@@ -269,7 +269,7 @@ KernelSpec describe_kernel(const KernelRequest& request) {
   spec.source = request.source;
   spec.name = request.source.stem();
   spec.language = language_of(request);
-  spec.code = read_file(request.source);
+  spec.code = read_input(request.source);
   std::set<std::string> seen;
   spec.code_hash = hash_source(spec.source, spec.code, seen);
   require_includable(spec);

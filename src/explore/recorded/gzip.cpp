@@ -14,8 +14,12 @@
 namespace tensmith {
 namespace {
 
+constexpr std::string_view kMagic = "\x1f\x8b";
 constexpr int kGzipWindow = 15 + 16;  // the largest window, with gzip's header
 constexpr size_t kPiece = size_t{1} << 16;
+
+/// Whether so much of a member's beginning as is there is one: a file may be cut off anywhere.
+bool begins_member(std::string_view bytes) { return kMagic.starts_with(bytes.substr(0, kMagic.size())); }
 
 /// Feeds all of `text` to a stream. `step` (inflate or deflate) is called until it has nothing more to say.
 template <typename Step>
@@ -40,8 +44,13 @@ void feed(z_stream& stream, std::string_view text, std::string& out, Step step) 
 
 std::string gunzip(std::string_view bytes, const std::filesystem::path& path) {
   std::string out;
-  // A file may be several members, one after the other.
-  while (!bytes.empty()) {
+  // A file may be several members, one after the other. Tapes pad the last one with zeros.
+  while (bytes.find_first_not_of('\0') != std::string_view::npos) {
+    if (!begins_member(bytes)) {
+      throw UserError(
+          fmt::format("{}: behind the compressed data stand {} bytes that are none", path.string(), bytes.size()),
+          "fetch or write the file anew");
+    }
     z_stream stream{};
     if (inflateInit2(&stream, kGzipWindow) != Z_OK) throw WorkError("zlib cannot start to decompress");
     int status = Z_OK;
@@ -67,9 +76,8 @@ std::string gunzip(std::string_view bytes, const std::filesystem::path& path) {
 }  // namespace
 
 std::string read_maybe_gzip(const std::filesystem::path& path) {
-  std::string bytes = read_file(path);
-  const bool compressed = bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
-  return compressed ? gunzip(bytes, path) : bytes;
+  std::string bytes = read_input(path);
+  return !bytes.empty() && begins_member(bytes) ? gunzip(bytes, path) : bytes;
 }
 
 std::string gzip(std::string_view text) {

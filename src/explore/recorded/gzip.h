@@ -6,8 +6,8 @@
 
 namespace tensmith {
 
-/// The file's bytes, decompressed when it begins as gzip does. Throws WorkError for a file that cannot be read,
-/// and UserError for one that is damaged or ends in the middle.
+/// The file's bytes, decompressed when it begins as gzip does. Throws UserError as read_input, and for a file that is
+/// damaged, ends in the middle, or goes on behind the compressed data with anything but zeros.
 std::string read_maybe_gzip(const std::filesystem::path& path);
 
 /// `text` as one gzip member; the same text always gives the same bytes.

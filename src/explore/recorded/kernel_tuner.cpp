@@ -1,6 +1,9 @@
+#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "explore/recorded/parameter_values.h"
 #include "explore/recorded/space_files.h"
@@ -52,14 +55,11 @@ class KeyReader {
     }
   }
 
-  uint64_t index_of(std::string_view key) const {
-    const std::vector<std::string_view> parts = split_string(key, ',');
-    if (parts.size() != choices_.size()) {
-      throw UserError(fmt::format("it has {} values where there are {} parameters", parts.size(), choices_.size()));
-    }
+  uint64_t index_of(std::string_view key, const json& entry) const {
+    const std::vector<std::string> parts = parts_of(key, entry);
     Config config;
     for (size_t i = 0; i < parts.size(); ++i) {
-      const auto found = choices_[i].find(std::string(parts[i]));
+      const auto found = choices_[i].find(parts[i]);
       if (found == choices_[i].end()) {
         throw UserError(fmt::format("parameter '{}' does not list {}", space_.knobs()[i].name, parts[i]));
       }
@@ -69,6 +69,19 @@ class KeyReader {
   }
 
  private:
+  /// The values' texts. Where a value has commas itself, the parameters that the entry repeats tell which is which.
+  std::vector<std::string> parts_of(std::string_view key, const json& entry) const {
+    const std::vector<std::string_view> parts = split_string(key, ',');
+    if (parts.size() == choices_.size()) return {parts.begin(), parts.end()};
+    std::vector<std::string> repeated;
+    for (const Knob& knob : space_.knobs()) {
+      if (entry.is_object() && entry.contains(knob.name)) repeated.push_back(value_text(entry.at(knob.name)));
+    }
+    if (repeated.size() == choices_.size() && fmt::format("{}", fmt::join(repeated, ",")) == key) return repeated;
+    throw UserError(fmt::format("it has {} values where there are {} parameters", parts.size(), choices_.size()),
+                    "an entry whose values have commas has to repeat its parameters");
+  }
+
   const ConfigSpace& space_;
   std::vector<std::unordered_map<std::string, size_t>> choices_;
 };
@@ -132,7 +145,7 @@ RecordedSpace parse_kernel_tuner(const json& root, RecordedInfo info) {
   const KeyReader keys(out.space());
   for (const auto& [key, entry] : cache.items()) {
     try {
-      const uint64_t index = keys.index_of(key);
+      const uint64_t index = keys.index_of(key, entry);
       check_parameters(entry, out.space(), index);
       parse_entry(entry, out.info().objective, index, out);
     } catch (const UserError& error) {
@@ -155,16 +168,28 @@ std::string print_kernel_tuner(const RecordedSpace& space) {
                   json(info.kernel).dump(), info.problem_size.empty() ? "\"\"" : info.problem_size);
   out += fmt::format(" \"tune_params_keys\": {}, \"tune_params\": {}, \"objective\": {}, \"cache\": {{", names.dump(),
                      values.dump(), json(info.objective).dump());
+  std::unordered_set<std::string> ambiguous;
   bool first = true;
   for (uint64_t index = 0; index < space.size(); ++index) {
     if (space.kind(index) == PointKind::kMissing) continue;
     const Config config = space.space().at(index);
-    std::string key;
+    std::vector<std::string> values_of_key;
+    json entry = json::object();
     for (size_t i = 0; i < config.choices.size(); ++i) {
-      if (i > 0) key += ',';
-      key += to_string(space.space().value(config, static_cast<int>(i)));
+      values_of_key.push_back(to_string(space.space().value(config, static_cast<int>(i))));
     }
-    json entry;
+    const std::string key = fmt::format("{}", fmt::join(values_of_key, ","));
+    if (static_cast<size_t>(std::count(key.begin(), key.end(), ',')) > space.space().knobs().size() - 1) {
+      if (!ambiguous.insert(key).second) {
+        throw UserError(
+            fmt::format("values have commas, so that two configs have the key '{}' in a Kernel Tuner cache", key),
+            "write T4 results instead");
+      }
+      for (size_t i = 0; i < config.choices.size(); ++i) {
+        const Knob& knob = space.space().knobs()[i];
+        entry[knob.name] = to_json(knob, knob.choices[config.choices[i]]);
+      }
+    }
     if (space.kind(index) == PointKind::kFailed) {
       const std::string_view reason = space.failure(index);
       entry[info.objective] = reason.empty() ? "RuntimeFailedConfig" : reason;

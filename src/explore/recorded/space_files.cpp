@@ -9,6 +9,7 @@
 
 #include "explore/recorded/gzip.h"
 #include "explore/recorded/space_files.h"
+#include "tensmith/explore/database.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
 #include "tensmith/support/strings.h"
@@ -72,6 +73,30 @@ nlohmann::json parse_json(std::string_view text) {
   return nlohmann::json::parse(text);
 }
 
+/// Texts in two bytes a character have a mark at their beginning, or a zero in every second place.
+bool is_utf16(std::string_view text) {
+  if (text.size() < 2) return false;
+  const std::string_view start = text.substr(0, 2);
+  return start == "\xff\xfe" || start == "\xfe\xff" || (start[0] == '\0') != (start[1] == '\0');
+}
+
+/// Throws UserError for what is no text, or text that is no JSON.
+void check_text(std::string_view text) {
+  if (trim(text).empty()) {
+    throw UserError("the file is empty", "a Kernel Tuner cache or T4 results are meant; fetch or write the file anew");
+  }
+  if (is_utf16(text)) throw UserError("the file is UTF-16 text, and JSON is read as UTF-8", "save it as UTF-8");
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos) {
+    throw UserError(fmt::format("the file is no text: byte {} is 0", nul),
+                    "a Kernel Tuner cache or T4 results are meant; fetch or write the file anew");
+  }
+  if (is_database(text)) {
+    throw UserError("this is a database of Tensmith, no file of a space",
+                    "`tensmith landscape --db=FILE` looks at it as it is; `tensmith db export --db=FILE "
+                    "--format=kernel-tuner --workload=NAME -o space.json` writes one of its workloads as a space");
+  }
+}
+
 /// A rate is the better the greater it is, and everything here takes the least value for the best.
 RecordedSpace checked(RecordedSpace space) {
   const std::string& objective = space.info().objective;
@@ -96,10 +121,7 @@ std::string closed(std::string_view text) {
 
 RecordedSpace parse_space(std::string_view text, const std::string& name) {
   try {
-    if (trim(text).empty()) {
-      throw UserError("the file is empty",
-                      "a Kernel Tuner cache or T4 results are meant; fetch or write the file anew");
-    }
+    check_text(text);
     const RecordedInfo info{.name = space_name(name), .file = name};
     const nlohmann::json root = parse_json(closed(text));
     if (root.is_object() && root.contains("cache")) return checked(parse_kernel_tuner(root, info));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
@@ -192,6 +193,81 @@ TEST(SpaceFiles, ErrorsNameFileAndEntry) {
             std::string::npos);
 }
 
+TEST(SpaceFiles, WhatIsNoTextIsTold) {
+  const std::string utf8 = kCache;
+  std::string little = "\xff\xfe", big = "\xfe\xff";
+  for (const char c : utf8) {
+    little += {c, '\0'};
+    big += {'\0', c};
+  }
+  for (const std::string& text : {little, big, little.substr(2), big.substr(2)}) {
+    EXPECT_EQ(error_of(text), "dir/some.json: the file is UTF-16 text, and JSON is read as UTF-8");
+  }
+  EXPECT_EQ(error_of(std::string(64, '\0')), "dir/some.json: the file is no text: byte 0 is 0");
+  std::string hole = utf8;
+  hole[100] = '\0';
+  EXPECT_EQ(error_of(hole), "dir/some.json: the file is no text: byte 100 is 0");
+  EXPECT_EQ(error_of("\xef\xbb\xbf" + utf8), "no error") << "the mark of UTF-8";
+}
+
+TEST(SpaceFiles, ADatabaseIsNoSpace) {
+  try {
+    parse_space(R"({"version":1,"workload":"matmul:m=8,n=8,k=8","target":"llvm"})"
+                "\n",
+                "t.db");
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.message(), "t.db: this is a database of Tensmith, no file of a space");
+    EXPECT_EQ(
+        error.hint(),
+        "`tensmith landscape --db=FILE` looks at it as it is; `tensmith db export --db=FILE --format=kernel-tuner "
+        "--workload=NAME -o space.json` writes one of its workloads as a space");
+  }
+}
+
+// Keys of a cache have commas between values.
+TEST(SpaceFiles, ValuesWithCommasQuotesAndNewlinesSurvive) {
+  ConfigSpace knobs;
+  knobs.add({"order", {{{0}, "a,b"}, {{1}, "a"}, {{2}, "say \"hi\"\n"}}, false});
+  knobs.add({"tail", {{{0}, "b,d"}, {{1}, "c"}, {{2}, ","}}, false});
+  RecordedSpace space({.name = "x", .objective = "time"}, std::move(knobs));
+  for (uint64_t i = 0; i < space.size(); ++i) space.put_valid(i, 1.0 + static_cast<double>(i));
+  for (const SpaceFormat format : {SpaceFormat::kKernelTuner, SpaceFormat::kT4}) {
+    const RecordedSpace back = parse_space(print_space(space, format), "x");
+    ASSERT_EQ(back.valid_count(), 9u);
+    std::set<std::string> configs, expected;
+    for (uint64_t i = 0; i < space.size(); ++i) {
+      configs.insert(fmt::format("{} {}", back.space().to_string(back.space().at(i)), back.value(i)));
+      expected.insert(fmt::format("{} {}", space.space().to_string(space.space().at(i)), space.value(i)));
+    }
+    EXPECT_EQ(configs, expected);
+  }
+  ConfigSpace unclear;
+  unclear.add({"p", {{{0}, "a,b"}, {{1}, "a"}}, false});
+  unclear.add({"q", {{{0}, "c"}, {{1}, "b,c"}}, false});
+  RecordedSpace twice({.name = "x", .objective = "time"}, std::move(unclear));
+  twice.put_valid(0, 1.0);
+  twice.put_valid(3, 2.0);
+  EXPECT_EQ(parse_space(print_space(twice, SpaceFormat::kT4), "x").valid_count(), 2u);
+  try {
+    print_space(twice, SpaceFormat::kKernelTuner);
+    FAIL() << "no error";
+  } catch (const UserError& error) {
+    EXPECT_EQ(
+        std::string(error.what()),
+        "values have commas, so that two configs have the key 'a,b,c' in a Kernel Tuner cache (hint: write T4 results "
+        "instead)");
+  }
+  const std::string bare =
+      R"({"tune_params_keys": ["p"], "tune_params": {"p": ["a,b"]}, "cache": {"a,b": {"time": 1}}})";
+  EXPECT_EQ(error_of(bare), "dir/some.json: entry 'a,b': it has 2 values where there are 1 parameters");
+}
+
+TEST(SpaceFiles, ANamedFileThatIsNotThere) {
+  EXPECT_THROW(load_space("/nowhere/space.json"), UserError);
+  EXPECT_THROW(load_space("/"), UserError);
+}
+
 TEST(SpaceFiles, DamagedCompressionIsTold) {
   const TempDir directory;
   const auto path = directory.path() / "a.json.gz";
@@ -205,7 +281,7 @@ TEST(SpaceFiles, DamagedCompressionIsTold) {
     }
     return std::string("no error");
   };
-  for (const size_t size : {whole.size() - 1, whole.size() / 2, size_t{12}, size_t{3}}) {
+  for (const size_t size : {whole.size() - 1, whole.size() / 2, size_t{12}, size_t{3}, size_t{1}}) {
     write_file(path, whole.substr(0, size));
     EXPECT_EQ(message(), path.string() + ": the compressed data ends too early") << size;
   }
@@ -213,7 +289,12 @@ TEST(SpaceFiles, DamagedCompressionIsTold) {
   damaged[whole.size() / 2] ^= 0x55;
   write_file(path, damaged);
   EXPECT_NE(message().find(path.string() + ": "), std::string::npos) << message();
-  // Two members one after the other are one file.
+  write_file(path, whole + "tail");
+  EXPECT_EQ(message(), path.string() + ": behind the compressed data stand 4 bytes that are none");
+  write_file(path, whole + "\x1f");
+  EXPECT_EQ(message(), path.string() + ": the compressed data ends too early");
+  write_file(path, whole + std::string(512, '\0'));
+  EXPECT_EQ(message(), "no error") << "padded";
   write_file(path, whole);
   EXPECT_EQ(message(), "no error");
 }

@@ -122,8 +122,7 @@ struct KernelSpec {
   bool source_unchanged() const;
 };
 
-/// Reads the source and understands all of the request. Throws UserError for whatever is wrong with it, WorkError when
-/// the source cannot be read.
+/// Reads the source and understands all of the request. Throws UserError for whatever is wrong with it.
 KernelSpec describe_kernel(const KernelRequest& request);
 
 /// The names of the kernels that a source defines: functions marked __kernel or kernel, __global__, or functions that

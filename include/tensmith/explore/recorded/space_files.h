@@ -20,19 +20,21 @@ enum class SpaceFormat : uint8_t {
 /// `__error__`, and a file that its writer never closed. Parameter values may be numbers, texts and booleans. A T4 file
 /// lists no values: a parameter has those that occur, in ascending order.
 ///
-/// Throws WorkError when the file cannot be read, and UserError that names file and entry for what is no space: an
-/// empty file, damaged compression, broken JSON, a key given twice, a value that its parameter does not list, an entry
-/// without an objective value or with one that is not positive and finite.
+/// Throws UserError that names file and entry for what is no space: a file that is not there or may not be read, an
+/// empty one, damaged compression, text that is no UTF-8, a database of records, broken JSON, a key given twice, a
+/// value that its parameter does not list, an entry without an objective value or with one that is not positive and
+/// finite.
 RecordedSpace load_space(const std::filesystem::path& path);
 
 /// The same from text; `name` stands in errors and becomes the space's name.
 RecordedSpace parse_space(std::string_view text, const std::string& name);
 
 /// Writes a space; compressed when the path ends in `.gz`. Reading it back gives the same points, values and runs (T4:
-/// without parameter values that no point has). Throws WorkError when the file cannot be written.
+/// without parameter values that no point has). Throws WorkError when the file cannot be written, and as print_space.
 void save_space(const RecordedSpace& space, const std::filesystem::path& path, SpaceFormat format);
 
-/// The text of such a file.
+/// The text of such a file. Throws UserError where values have commas, so that a Kernel Tuner cache could not tell two
+/// configs apart.
 std::string print_space(const RecordedSpace& space, SpaceFormat format);
 
 /// The base name of a file without `.json` and `.gz`: how results name a space.
