@@ -4,15 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "explore/units.h"
 #include "tensmith/support/error.h"
 
 namespace tensmith {
-namespace {
-
-constexpr double kSecondsPerMillisecond = 1e-3;
-
-}  // namespace
-
 ConfigSpace space_of(const RecordedSpace& space, Convention convention) {
   return convention == Convention::kCartesian ? space.space() : space.restricted_space();
 }

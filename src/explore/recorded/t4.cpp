@@ -5,6 +5,7 @@
 
 #include "explore/recorded/parameter_values.h"
 #include "explore/recorded/space_files.h"
+#include "explore/units.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/stats.h"
 
@@ -15,7 +16,7 @@ using nlohmann::json;
 
 /// Milliseconds in a unit of time; 1 for units of other quantities.
 double milliseconds(std::string_view unit) {
-  if (unit == "s" || unit == "seconds") return 1e3;
+  if (unit == "s" || unit == "seconds") return kMillisecondsPerSecond;
   if (unit == "us" || unit == "microseconds") return 1e-3;
   if (unit == "ns" || unit == "nanoseconds") return 1e-6;
   return 1.0;

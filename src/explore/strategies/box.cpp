@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "explore/units.h"
+
 namespace tensmith {
 namespace {
 
-constexpr double kMillisecondsPerSecond = 1e3;
 /// Stands for Look::kForbidden.
 constexpr double kFiniteForbidden = 1e30;
 

@@ -4,12 +4,10 @@
 #include <cmath>
 
 #include "explore/strategies/descent.h"
+#include "explore/units.h"
 
 namespace tensmith {
 namespace {
-
-constexpr double kMillisecondsPerSecond = 1e3;
-
 /// Values of configs that cannot run have no unit.
 double difference_ms(double to, double from) {
   return to < Look::kMissing && from < Look::kMissing ? (to - from) * kMillisecondsPerSecond : to - from;
