@@ -64,7 +64,7 @@ layers() {
   for workload in resnet18 resnet18:layout=nchw,weights=plain matmul-1024; do
     "$tensmith" tune "$workload" --trials=64 --threads=1 --db="$work/layers.db" >/dev/null 2>&1 || true
   done
-  "$tensmith" db export "$work/layers.db" --format=csv | sed 's/"[^"]*"/text/g' |
+  "$tensmith" db export --db="$work/layers.db" --format=csv | sed 's/"[^"]*"/text/g' |
     awk -F, '$1 == "trial" {++n[$8]} END {for (s in n) print s ": " n[s]}'
 }
 
@@ -108,7 +108,7 @@ spread() {
   say "C6 space: best and median of 512 random configs, ms (bar: the median is over twice the best)"
   local db="$work/random-resnet18.C6.db"
   tune "resnet18.C6:$ahead" --strategy=random --seed=100 --trials=512 --db="$db" >/dev/null
-  "$tensmith" db export "$db" --format=csv | sed 's/"[^"]*"/text/g' |
+  "$tensmith" db export --db="$db" --format=csv | sed 's/"[^"]*"/text/g' |
     awk -F, '$1 == "kind" {for (i = 1; i <= NF; ++i) if ($i == "seconds") c = i} $1 == "trial" && $c > 0 {print 1e3 * $c}' |
     sort -g | awk '{v[NR] = $1} END {print NR " valid, best " v[1] ", median " v[int((NR + 1) / 2)] ": " v[int((NR + 1) / 2)] / v[1]}'
 }

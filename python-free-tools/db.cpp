@@ -14,6 +14,7 @@
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
 #include "verbs.h"
+#include "workload_names.h"
 #include "workloads.h"
 
 namespace tensmith::cli {
@@ -44,10 +45,12 @@ std::string speed(const RecordKey& key, double seconds) {
 void stats(const Options& options) {
   const Database database(options.db);
   const DatabaseStats all = database_stats(database);
+  const WorkloadNames names(database.keys());
   if (options.json) {
     nlohmann::json keys = nlohmann::json::array();
     for (const KeyStats& k : all.keys) {
       keys.push_back({{"workload", k.key.workload},
+                      {"name", names.name(k.key.workload)},
                       {"target", k.key.target_kind},
                       {"cpu", k.key.cpu},
                       {"threads", k.key.threads},
@@ -65,7 +68,7 @@ void stats(const Options& options) {
   }
   Table table({"key", "trials", "valid", "fastest trial"});
   for (const KeyStats& k : all.keys) {
-    table.add({to_string(k.key), fmt::format("{}", k.trials), fmt::format("{}", k.by_status[0]),
+    table.add({names.text(k.key), fmt::format("{}", k.trials), fmt::format("{}", k.by_status[0]),
                speed(k.key, k.best_seconds)});
   }
   emit_text(fmt::format(
@@ -76,10 +79,12 @@ void stats(const Options& options) {
 void best(const Options& options) {
   const Database database(options.db);
   const std::vector<KeyBest> all = database_best(database);
+  const WorkloadNames names(database.keys());
   if (options.json) {
     nlohmann::json results = nlohmann::json::array();
     for (const KeyBest& b : all) {
       results.push_back({{"workload", b.key.workload},
+                         {"name", names.name(b.key.workload)},
                          {"cpu", b.key.cpu},
                          {"threads", b.key.threads},
                          {"confirmed", b.confirmed},
@@ -91,7 +96,7 @@ void best(const Options& options) {
   }
   std::string text;
   for (const KeyBest& b : all) {
-    text += fmt::format("{}\n  {}{}: {}\n", to_string(b.key), speed(b.key, b.record.best_seconds()),
+    text += fmt::format("{}\n  {}{}: {}\n", names.text(b.key), speed(b.key, b.record.best_seconds()),
                         b.confirmed ? "" : " (not confirmed)", knobs_to_string(b.record));
   }
   emit_text(text);
@@ -172,7 +177,7 @@ void add_db(CLI::App& app) {
   CLI::App* verb = app.add_subcommand("db", "look at and combine databases of measurements");
   verb->require_subcommand(1);
   const auto with_db = [&](CLI::App* sub) {
-    sub->add_option("db,--db", options->db, "database")->required();
+    sub->add_option("--db", options->db, "database")->required();
     sub->add_flag("--json", options->json, "one JSON object on standard output");
     return sub;
   };

@@ -10,20 +10,11 @@
 #include "output.h"
 #include "tensmith/explore/database.h"
 #include "tensmith/explore/recorded/record_space.h"
-#include "tensmith/ops/workload.h"
 #include "tensmith/support/error.h"
+#include "workload_names.h"
 
 namespace tensmith::cli {
 namespace {
-
-/// As records name it; a text that is none, as it is.
-std::string canonical(const std::string& workload) {
-  try {
-    return to_string(parse_workload(workload));
-  } catch (const UserError&) {
-    return workload;
-  }
-}
 
 bool has_trial(const std::vector<Record>& records) {
   return std::any_of(records.begin(), records.end(), [](const Record& record) {
@@ -58,7 +49,8 @@ std::vector<RecordedSpace> load_spaces(const std::vector<std::string>& paths) {
 }
 
 void RecordFilter::add_to(CLI::App& app, const std::string& threads) {
-  app.add_option("--workload", workload, "the workload whose trials are meant (default: all)");
+  app.add_option("--workload", workload,
+                 "the workload whose trials are meant, as `db stats` or `tune-kernel` names it (default: all)");
   app.add_option(threads, operator_threads, "the operator's threads in these trials (default: any)")
       ->check(CLI::Range(1, 1024));
   app.add_option("--cpu", cpu, "the CPU that they were measured on, as `db stats` names it (default: any)");
@@ -67,12 +59,13 @@ void RecordFilter::add_to(CLI::App& app, const std::string& threads) {
 
 std::vector<RecordedSpace> spaces_of_database(const std::string& path, const RecordFilter& filter, SpaceFormat format) {
   const Database database(path);
-  const std::string workload = filter.workload.empty() ? "" : canonical(filter.workload);
+  const std::vector<RecordKey> keys = database.keys();
+  const WorkloadNames names(keys);
   std::vector<RecordedSpace> spaces;
   std::string all;
-  for (const RecordKey& key : database.keys()) {
-    all += fmt::format("{}{}", all.empty() ? "" : "; ", to_string(key));
-    if (!workload.empty() && key.workload != workload) continue;
+  for (const RecordKey& key : keys) {
+    all += fmt::format("{}{}", all.empty() ? "" : "; ", names.text(key));
+    if (!filter.workload.empty() && !names.means(filter.workload, key.workload)) continue;
     if (filter.operator_threads > 0 && key.threads != filter.operator_threads) continue;
     if (!filter.cpu.empty() && key.cpu != filter.cpu) continue;
     if (filter.flushed && key.flushed != *filter.flushed) continue;
@@ -80,13 +73,14 @@ std::vector<RecordedSpace> spaces_of_database(const std::string& path, const Rec
     if (!has_trial(records)) continue;
     try {
       RecordedSpace space = space_of_records(records, format);
+      space.rename(names.text(key));
       if (space.valid_count() > 0) {
         spaces.push_back(std::move(space));
       } else {
-        print_stderr(fmt::format("tensmith: {}: passed over, for no trial was valid\n", to_string(key)));
+        print_stderr(fmt::format("tensmith: {}: passed over, for no trial was valid\n", names.text(key)));
       }
     } catch (const UserError& error) {
-      print_stderr(fmt::format("tensmith: {}: passed over: {}\n", to_string(key), error.what()));
+      print_stderr(fmt::format("tensmith: {}: passed over: {}\n", names.text(key), error.what()));
     }
   }
   if (spaces.empty()) {

@@ -268,7 +268,7 @@ void run(Options& options) {
     print_table(options, job, tuned);
   }
   // After the result, which is not lost with a file that cannot be written.
-  if (!options.save.empty()) save_results(options, recorded_kernel(job.spec, job.space, tuned));
+  if (!options.save.empty()) save_results(options, recorded_kernel(job.space, tuned));
   conclude(options, tuned);
 }
 

@@ -8,8 +8,8 @@
 
 #include "tensmith/codegen/llvm/host_target.h"
 #include "tensmith/explore/kernel/kernel_space.h"
+#include "tensmith/explore/recorded/record_space.h"
 #include "tensmith/support/error.h"
-#include "tensmith/support/stats.h"
 #include "tensmith/support/sysinfo.h"
 
 namespace tensmith {
@@ -37,16 +37,6 @@ class KeepingSink : public RecordSink {
   Database* database_;
   std::vector<Record>& kept_;
 };
-
-/// Kernel Tuner's word for a failure.
-std::string_view failure_word(TrialStatus status) {
-  switch (status) {
-    case TrialStatus::kInvalidConfig: return "InvalidConfig";
-    case TrialStatus::kBuildError:
-    case TrialStatus::kBuildTimeout: return "CompilationFailedConfig";
-    default: return "RuntimeFailedConfig";
-  }
-}
 
 }  // namespace
 
@@ -105,29 +95,16 @@ TunedKernel tune_kernel(const KernelSpec& spec, const ConfigSpace& space, const 
   return tuned;
 }
 
-RecordedSpace recorded_kernel(const KernelSpec& spec, const ConfigSpace& space, const TunedKernel& tuned) {
+RecordedSpace recorded_kernel(const ConfigSpace& space, const TunedKernel& tuned) {
   ConfigSpace product;
   for (const Knob& knob : space.knobs()) product.add(knob);
-  RecordedInfo info;
-  info.name = spec.name;
-  info.kernel = spec.entry;
-  info.device = tuned.device;
-  info.objective = "time";
-  info.problem_size = fmt::format("[{}, {}, {}]", spec.size[0], spec.size[1], spec.size[2]);
-  RecordedSpace recorded(std::move(info), std::move(product));
-  for (const Record& record : tuned.records) {
-    if (record.kind != RecordKind::kTrial || record.status == TrialStatus::kWorkerLost) continue;
-    const uint64_t index = space.index_of(space.from_values(record.knobs));
-    if (recorded.kind(index) != PointKind::kMissing) continue;
-    if (record.ok()) {
-      std::vector<double> milliseconds;
-      for (double seconds : record.seconds) milliseconds.push_back(seconds * 1e3);
-      recorded.put_valid(index, stats::mean(milliseconds), milliseconds);
-    } else {
-      recorded.put_failed(index, failure_word(record.status));
-    }
+  if (tuned.records.empty()) {
+    Record none;
+    none.key = tuned.key;
+    none.cpu_model = tuned.device;
+    return RecordedSpace(recorded_info(none), std::move(product));
   }
-  return recorded;
+  return space_of_records(tuned.records, SpaceFormat::kKernelTuner, &product);
 }
 
 }  // namespace tensmith

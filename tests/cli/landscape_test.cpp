@@ -100,7 +100,7 @@ TEST(LandscapeVerb, SpacesOfADatabase) {
   const nlohmann::json both = json_of(run_tensmith({"landscape", "--db=" + db, "--json"}));
   ASSERT_EQ(both["results"].size(), 2u);
   EXPECT_GE(both["results"][0]["valid"], 1);
-  const CapturedRun two = run_tensmith({"db", "export", db, "--format=t4", "-o", file});
+  const CapturedRun two = run_tensmith({"db", "export", "--db", db, "--format=t4", "-o", file});
   EXPECT_EQ(two.status.code, 2);
   EXPECT_NE(
       two.err.find("a file of this format holds one space, and 2 are there (hint: choose by --workload, --threads, "
@@ -109,16 +109,16 @@ TEST(LandscapeVerb, SpacesOfADatabase) {
       << two.err;
   for (const char* format : {"--format=kernel-tuner", "--format=t4"}) {
     const CapturedRun one =
-        run_tensmith({"db", "export", db, format, "--workload=matmul:m=8,n=8,k=8", "--threads=1", "-o", file});
+        run_tensmith({"db", "export", "--db", db, format, "--workload=matmul:m=8,n=8,k=8", "--threads=1", "-o", file});
     ASSERT_EQ(one.status.code, 0) << one.err;
     const nlohmann::json back = json_of(run_tensmith({"landscape", file, "--json"}));
     EXPECT_EQ(back["valid"], both["results"][1]["valid"]);
     EXPECT_EQ(back["optimum"], both["results"][1]["optimum"]);
   }
-  const CapturedRun itself = run_tensmith({"db", "export", db, "--format=csv", "-o", db});
+  const CapturedRun itself = run_tensmith({"db", "export", "--db", db, "--format=csv", "-o", db});
   EXPECT_EQ(itself.status.code, 2);
   EXPECT_NE(itself.err.find("would be replaced"), std::string::npos) << itself.err;
-  const CapturedRun none = run_tensmith({"db", "export", db, "--format=t4", "--workload=matmul:m=9,n=9,k=9"});
+  const CapturedRun none = run_tensmith({"db", "export", "--db", db, "--format=t4", "--workload=matmul:m=9,n=9,k=9"});
   EXPECT_EQ(none.status.code, 2);
   EXPECT_NE(none.err.find(": no trial of what was asked for (hint: it has matmul:"), std::string::npos) << none.err;
 }

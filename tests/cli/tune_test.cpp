@@ -121,7 +121,7 @@ TEST_F(Tune, AFreeExpression) {
                                 "B=20x30", "--trials=12", "--json"});
   ASSERT_EQ(run.status.code, 0) << run.err;
   EXPECT_EQ(result(run)["valid"], 12);
-  EXPECT_NE(run_tensmith({"db", "stats", db()}).out.find(" GFLOP/s"), std::string::npos) << "as tune tells it";
+  EXPECT_NE(run_tensmith({"db", "stats", "--db", db()}).out.find(" GFLOP/s"), std::string::npos) << "as tune tells it";
 }
 
 TEST_F(Tune, OddShapes) {
@@ -201,7 +201,7 @@ TEST_F(Tune, KilledWorkersCostATrialAndCtrlCLosesNothing) {
   ASSERT_TRUE(status.has_value()) << "Ctrl-C ends it";
   EXPECT_EQ(status->describe(), "exited with 130");
   const size_t kept = lines();
-  const nlohmann::json stats = json_of(run_tensmith({"db", "stats", db(), "--json"}));
+  const nlohmann::json stats = json_of(run_tensmith({"db", "stats", "--db", db(), "--json"}));
   EXPECT_EQ(stats["damaged_lines"], 0);
   EXPECT_EQ(stats["records"], kept);
   EXPECT_GE(stats["valid"].get<size_t>() + 4, stats["trials"].get<size_t>()) << "at most the killed ones failed";
@@ -320,13 +320,14 @@ TEST_F(Tune, DatabaseTools) {
   const std::string other = (dir_.path() / "other.db").string();
   EXPECT_EQ(json_of(run_tensmith({"db", "merge", db(), "-o", other, "--json"}))["added"], lines());
   EXPECT_EQ(json_of(run_tensmith({"db", "import", "--db", other, db(), "--json"}))["added"], 0);
-  EXPECT_NE(run_tensmith({"db", "export", other, "--format=csv"}).out.find("matmul:m=8,n=8,k=8"), std::string::npos);
-  const nlohmann::json exported = json_of(run_tensmith({"db", "export", other, "--json"}));
+  EXPECT_NE(run_tensmith({"db", "export", "--db", other, "--format=csv"}).out.find("matmul:m=8,n=8,k=8"),
+            std::string::npos);
+  const nlohmann::json exported = json_of(run_tensmith({"db", "export", "--db", other, "--json"}));
   ASSERT_TRUE(exported.is_object());
   EXPECT_NE(exported["text"].get<std::string>().find("matmul:m=8,n=8,k=8"), std::string::npos);
-  EXPECT_EQ(json_of(run_tensmith({"db", "best", other, "--json"}))["results"].size(), 1u);
+  EXPECT_EQ(json_of(run_tensmith({"db", "best", "--db", other, "--json"}))["results"].size(), 1u);
   std::ofstream(other, std::ios::app) << "{\"torn";
-  const nlohmann::json stats = json_of(run_tensmith({"db", "stats", other, "--json"}));
+  const nlohmann::json stats = json_of(run_tensmith({"db", "stats", "--db", other, "--json"}));
   EXPECT_EQ(stats["damaged_lines"], 1);
   EXPECT_EQ(stats["trials"], 3);
 }

@@ -60,7 +60,7 @@ TEST_F(TuneKernelTest, ALostProcessSaysNothingOfAConfig) {
   record.knobs = {{"step", KnobValue{{2}, {}}}};
   record.status = TrialStatus::kCrash;
   tuned.records.push_back(record);
-  const RecordedSpace recorded = recorded_kernel(spec_, space_, tuned);
+  const RecordedSpace recorded = recorded_kernel(space_, tuned);
   EXPECT_EQ(recorded.kind(0), PointKind::kMissing);
   EXPECT_EQ(recorded.kind(1), PointKind::kFailed);
 }

@@ -48,8 +48,8 @@ struct TunedKernel {
 TunedKernel tune_kernel(const KernelSpec& spec, const ConfigSpace& space, const Config& default_config,
                         const KernelReference& reference, Database* database, const TuneKernelSettings& settings);
 
-/// What was measured as a recorded space, which other commands and tools read: times are means in milliseconds, and
-/// configs that were not tried, or whose process somebody else ended, are missing.
-RecordedSpace recorded_kernel(const KernelSpec& spec, const ConfigSpace& space, const TunedKernel& tuned);
+/// What was measured as a recorded space, which other commands and tools read: that of space_of_records, where each
+/// parameter has all values of `space`.
+RecordedSpace recorded_kernel(const ConfigSpace& space, const TunedKernel& tuned);
 
 }  // namespace tensmith

@@ -8,13 +8,13 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "explore/units.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/stats.h"
+#include "tensmith/support/strings.h"
 
 namespace tensmith {
 namespace {
-
-constexpr double kMillisecondsPerSecond = 1e3;
 
 /// As files of other tools can hold it: a number or a text.
 KnobValue simple(const KnobValue& value) {
@@ -31,7 +31,7 @@ std::string failure_word(TrialStatus status, SpaceFormat format) {
   switch (status) {
     case TrialStatus::kInvalidConfig: return t4 ? "constraints" : "InvalidConfig";
     case TrialStatus::kBuildError: return t4 ? "compile" : "CompilationFailedConfig";
-    case TrialStatus::kBuildTimeout:
+    case TrialStatus::kBuildTimeout: return t4 ? "timeout" : "CompilationFailedConfig";
     case TrialStatus::kRunTimeout:
     case TrialStatus::kHang: return t4 ? "timeout" : "RuntimeFailedConfig";
     case TrialStatus::kWrongOutput:
@@ -46,7 +46,7 @@ std::vector<const Record*> trials_of(std::span<const Record> records) {
     const bool usable = record.status == TrialStatus::kOk ? record.ok() : record.status != TrialStatus::kWorkerLost;
     if (record.kind == RecordKind::kTrial && usable && !record.knobs.empty()) out.push_back(&record);
   }
-  if (out.empty()) throw UserError("no trial is recorded, so there is no space", "tune the workload first");
+  if (out.empty()) return out;
   const uint64_t fingerprint = out.back()->space_fingerprint;
   std::erase_if(out, [&](const Record* record) {
     return record->space_fingerprint != fingerprint || record->knobs.size() != out.back()->knobs.size();
@@ -54,13 +54,10 @@ std::vector<const Record*> trials_of(std::span<const Record> records) {
   return out;
 }
 
-}  // namespace
-
-RecordedSpace space_of_records(std::span<const Record> records, SpaceFormat format) {
-  const std::vector<const Record*> trials = trials_of(records);
-  const Record& last = *trials.back();
+/// The product of the values that occur.
+ConfigSpace occurring_values(std::span<const Record* const> trials) {
   std::vector<Knob> knobs;
-  for (const auto& [name, value] : last.knobs) knobs.push_back({name, {}, true});
+  for (const auto& [name, value] : trials.back()->knobs) knobs.push_back({name, {}, true});
   for (const Record* record : trials) {
     for (size_t i = 0; i < knobs.size(); ++i) knobs[i].choices.push_back(simple(record->knobs[i].second));
   }
@@ -71,18 +68,66 @@ RecordedSpace space_of_records(std::span<const Record> records, SpaceFormat form
     knob.ordinal = std::all_of(knob.choices.begin(), knob.choices.end(), [](const auto& c) { return c.label.empty(); });
     space.add(knob);
   }
+  return space;
+}
+
+/// The part of a text between two others; nothing where one of them is missing.
+std::optional<std::string_view> between(std::string_view text, std::string_view before, std::string_view after) {
+  const size_t found = text.find(before);
+  if (found == std::string_view::npos) return std::nullopt;
+  const size_t begin = found + before.size(), end = text.find(after, begin);
+  if (end == std::string_view::npos) return std::nullopt;
+  return text.substr(begin, end - begin);
+}
+
+}  // namespace
+
+std::optional<KernelWorkload> parse_kernel_workload(std::string_view workload) {
+  constexpr std::string_view kStart = "kernel:name=";
+  if (!workload.starts_with(kStart)) return std::nullopt;
+  const auto name = between(workload, kStart, ",entry="), entry = between(workload, ",entry=", ",code=");
+  if (!name || !entry) return std::nullopt;
+  KernelWorkload out{std::string(*name), std::string(*entry), {}};
+  // The field behind the code, which ends the text or not.
+  const std::string rest = std::string(workload.substr(workload.find(",code=") + 1)) + ",";
+  if (const auto size = between(rest, ",size=", ","); size && rest.find(",size=") == rest.find(',')) {
+    out.problem_size = fmt::format("[{}]", fmt::join(split_string(*size, ':'), ", "));
+  }
+  return out;
+}
+
+RecordedInfo recorded_info(const Record& record) {
+  const RecordKey& key = record.key;
+  if (const std::optional<KernelWorkload> kernel = parse_kernel_workload(key.workload)) {
+    // Of kernels in C the key has the compiler's name of the CPU.
+    const bool on_cpu = key.target_kind == "c" && !record.cpu_model.empty();
+    return {.name = to_string(key),
+            .kernel = kernel->entry,
+            .device = on_cpu ? record.cpu_model : key.cpu,
+            .objective = "time",
+            .problem_size = kernel->problem_size};
+  }
+  return {.name = to_string(key),
+          .kernel = key.workload,
+          .device = key.cpu,
+          .objective = "time",
+          .problem_size = nlohmann::json(key.workload).dump()};
+}
+
+RecordedSpace space_of_records(std::span<const Record> records, SpaceFormat format, const ConfigSpace* values) {
+  const std::vector<const Record*> trials = trials_of(records);
+  if (trials.empty() && (values == nullptr || records.empty())) {
+    throw UserError("no trial is recorded, so there is no space", "tune the workload first");
+  }
+  RecordedSpace out(recorded_info(trials.empty() ? records.back() : *trials.back()),
+                    values != nullptr ? *values : occurring_values(trials));
+  const ConfigSpace& space = out.space();
   std::map<uint64_t, const Record*> last_trials;
   for (const Record* record : trials) {
-    std::vector<std::pair<std::string, KnobValue>> values = record->knobs;
-    for (auto& value : values) value.second = simple(value.second);
-    last_trials[space.index_of(space.from_values(values))] = record;
+    std::vector<std::pair<std::string, KnobValue>> knobs = record->knobs;
+    for (auto& knob : knobs) knob.second = simple(knob.second);
+    last_trials[space.index_of(space.from_values(knobs))] = record;
   }
-  RecordedSpace out({.name = to_string(last.key),
-                     .kernel = last.key.workload,
-                     .device = last.key.cpu,
-                     .objective = "time",
-                     .problem_size = nlohmann::json(last.key.workload).dump()},
-                    std::move(space));
   for (const auto& [index, record] : last_trials) {
     if (record->status != TrialStatus::kOk) {
       out.put_failed(index, failure_word(record->status, format));

@@ -86,6 +86,41 @@ TEST(RecordSpace, FilesOfOtherToolsGiveTheSamePoints) {
   }
 }
 
+TEST(RecordSpace, KernelsAreCalledByTheirEntryAndSize) {
+  Record record = trial(4, "hw", 0, {4, 2}, {1e-3});
+  record.key.workload = "kernel:name=my gemm,entry=gemm,code=0123456789abcdef,size=64:32:1,block=8:8:1,n:int32=3";
+  record.key.target_kind = "c";
+  record.cpu_model = "CPU of 2 GHz";
+  const RecordedSpace space = space_of_records({&record, 1});
+  EXPECT_EQ(space.info().kernel, "gemm");
+  EXPECT_EQ(space.info().problem_size, "[64, 32, 1]");
+  EXPECT_EQ(space.info().device, "CPU of 2 GHz");
+  const auto kernel = parse_kernel_workload(record.key.workload);
+  ASSERT_TRUE(kernel);
+  EXPECT_EQ(kernel->name, "my gemm");
+  // On other devices the key has the name for people.
+  record.key.target_kind = "opencl";
+  EXPECT_EQ(recorded_info(record).device, "znver3");
+  record.key.workload = "kernel:name=a,entry=b,code=0123456789abcdef,flag=x,size=7";
+  EXPECT_EQ(recorded_info(record).problem_size, "") << "no field of its own";
+  record.key.workload = "kernel:name=a,entry=b,code=0123456789abcdef,size=7:1:1";
+  EXPECT_EQ(recorded_info(record).problem_size, "[7, 1, 1]");
+  EXPECT_FALSE(parse_kernel_workload("matmul:m=8"));
+}
+
+TEST(RecordSpace, ValuesThatWereNotTriedAreThereWhenTheyAreGiven) {
+  ConfigSpace values;
+  values.add(int_knob("tile", std::vector<int64_t>{2, 4, 8}));
+  Record record = trial(4, "hw", 0, {4, 2}, {1e-3});
+  record.knobs.resize(1);
+  const RecordedSpace space = space_of_records({&record, 1}, SpaceFormat::kKernelTuner, &values);
+  EXPECT_EQ(space.size(), 3u);
+  EXPECT_EQ(space.recorded_count(), 1u);
+  EXPECT_EQ(space.kind(1), PointKind::kValid);
+  const Record lost = failure(record, TrialStatus::kWorkerLost);
+  EXPECT_EQ(space_of_records({&lost, 1}, SpaceFormat::kKernelTuner, &values).recorded_count(), 0u);
+}
+
 TEST(RecordSpace, NothingToMakeItOf) {
   const std::vector<Record> records = {failure(trial(8, "wh", 1, {2, 4}, {}), TrialStatus::kWorkerLost)};
   try {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "tensmith/schedule/config_space.h"
@@ -43,6 +44,7 @@ class RecordedSpace {
   RecordedSpace(RecordedInfo info, ConfigSpace space);
 
   const RecordedInfo& info() const { return info_; }
+  void rename(std::string name) { info_.name = std::move(name); }
   /// The full product of the parameters, without restrictions: what a search sees by the Cartesian convention.
   const ConfigSpace& space() const { return space_; }
   /// The same where a config is valid when it is recorded, failed ones included: the restricted convention.
