@@ -18,6 +18,7 @@
 #include "table.h"
 #include "tensmith/explore/recorded/race_files.h"
 #include "tensmith/explore/recorded/settings_selection.h"
+#include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
 #include "tensmith/support/strings.h"
@@ -110,50 +111,82 @@ nlohmann::json to_json(const Choice& c) {
           {"ranking", ranking}};
 }
 
+/// How far all of the choices are together: one alone may be done before it is time for the first line.
+class Display {
+ public:
+  Display(const std::vector<Algorithm>& algorithms, const std::vector<int64_t>& budgets) {
+    for (const Algorithm algorithm : algorithms) {
+      for (const int64_t budget : budgets) work_ += work_of(algorithm, budget);
+    }
+  }
+
+  void show(Algorithm algorithm, int64_t budget, const RaceProgress& p) {
+    const double seconds = watch_.seconds();
+    if (!line_.due(seconds, last_shown_)) return;
+    last_shown_ = seconds;
+    const double share = (done_ + p.share * work_of(algorithm, budget)) / work_;
+    const std::string left =
+        share > 0.0 && share < 1.0 ? fmt::format(", {} left", duration_text(seconds / share - seconds)) : "";
+    line_.show(fmt::format("hyperparameters {:.1f} %, {}{}; {}, budget {}: {} of {} cells", 100 * share,
+                           duration_text(seconds), left, to_string(algorithm), budget, p.cells_done, p.cells));
+  }
+
+  void clear() { line_.clear(); }
+  void finished(Algorithm algorithm, int64_t budget) { done_ += work_of(algorithm, budget); }
+
+ private:
+  /// Evaluations of a run on a space.
+  static double work_of(Algorithm algorithm, int64_t budget) {
+    return static_cast<double>(settings_grid(algorithm, budget).size()) * static_cast<double>(budget);
+  }
+
+  StatusLine line_;
+  Stopwatch watch_;
+  double work_ = 0.0;
+  double done_ = 0.0;
+  double last_shown_ = 0.0;
+};
+
 void run(const Options& options) {
   RaceOptions race = options.race;
   if (race.threads == 0) race.threads = physical_core_count();
   const std::vector<Algorithm> algorithms = algorithms_of(options.algorithms);
   const std::vector<RecordedSpace> spaces = load_spaces(options.spaces);
   const std::vector<int64_t> budgets = options.budgets.empty() ? paper_budgets(spaces) : options.budgets;
-  uint64_t largest = 0;
-  for (const RecordedSpace& space : spaces) largest = std::max(largest, space.size());
-  for (int64_t budget : budgets) {
-    if (static_cast<uint64_t>(budget) > largest) {
-      throw UserError(fmt::format("--budgets: {} is larger than every space", budget),
-                      fmt::format("the largest has {} points", largest));
-    }
-  }
+  check_budgets(budgets, spaces);
   std::optional<RaceState> state;
+  std::optional<DamageWarning> damage;
   if (!options.directory.empty()) {
     make_directories(options.directory);
     state.emplace(std::filesystem::path(options.directory) / kStateFile);
-    warn_of_damage(*state);
+    damage.emplace(*state);
+    damage->tell();
   }
   std::vector<Choice> choices;
   bool stopped = false;
   {
-    StatusLine line;
+    Display display(algorithms, budgets);
     RaceHooks hooks;
     hooks.should_stop = [] { return interrupt_requested().load(); };
     if (state) {
-      hooks.recall = [&](RaceCell& cell) { return state->recall(cell); };
+      hooks.recall = [&](RaceCell& cell, const RaceBounds& bounds) { return state->recall(cell, bounds); };
       hooks.store = [&](const RaceCell& cell) { state->store(cell); };
     }
     catch_interrupts();
     for (Algorithm algorithm : algorithms) {
       for (int64_t budget : budgets) {
-        double last_shown = -1e9;
         hooks.progress = [&](const RaceProgress& p) {
-          if (!line.due(p.seconds, last_shown)) return;
-          last_shown = p.seconds;
-          line.show(fmt::format("{}, budget {}: {} of {} cells, {:.0f} %, {}", to_string(algorithm), budget,
-                                p.cells_done, p.cells, 100 * p.share, duration_text(p.seconds)));
+          if (damage && damage->pending()) {
+            display.clear();
+            damage->tell();
+          }
+          display.show(algorithm, budget, p);
         };
         race.budgets = {budget};
         Choice choice{algorithm, budget, select_settings(algorithm, spaces, race, hooks)};
         stopped = choice.selection.ranking.empty();
         if (stopped) break;
+        display.finished(algorithm, budget);
         choices.push_back(std::move(choice));
       }
       if (stopped) break;
@@ -187,11 +220,7 @@ void add_hyperparameters(CLI::App& app) {
   verb->add_option("space", options->spaces, "Kernel Tuner caches or T4 results, .json or .json.gz")->required();
   verb->add_option("--algorithms", options->algorithms, "names, separated by commas, or all that have settings")
       ->capture_default_str();
-  verb->add_option("--budgets", options->budgets,
-                   "evaluations of a run, separated by commas (default: 25,50,100,200,400,800,1600)")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 40));
+  budgets_option(*verb, options->budgets);
   options->race.runs = 20;
   verb->add_option("--runs", options->race.runs, "runs of each setting on each space for each budget")
       ->check(CLI::Range(2, 1'000'000))

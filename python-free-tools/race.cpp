@@ -68,8 +68,8 @@ std::vector<int64_t> sorted_once(std::vector<int64_t> numbers) {
 }
 
 std::vector<int64_t> budgets_of(const Options& options, const std::vector<RecordedSpace>& spaces) {
-  if (options.budgets.empty()) return paper_budgets(spaces);
-  return sorted_once(options.budgets);
+  check_budgets(options.budgets, spaces);
+  return options.budgets.empty() ? paper_budgets(spaces) : options.budgets;
 }
 
 CompetitionOptions competition_of(const Options& options) {
@@ -159,10 +159,12 @@ void run(const Options& options) {
   race.budgets = budgets_of(options, spaces);
 
   std::optional<RaceState> state;
+  std::optional<DamageWarning> damage;
   if (!options.directory.empty()) {
     make_directories(options.directory);
     state.emplace(std::filesystem::path(options.directory) / kStateFile);
-    warn_of_damage(*state);
+    damage.emplace(*state);
+    damage->tell();
   }
   RaceResult result;
   size_t cells = 0;
@@ -171,11 +173,12 @@ void run(const Options& options) {
     RaceHooks hooks;
     hooks.progress = [&](const RaceProgress& p) {
       cells = p.cells;
+      if (damage) damage->tell();
       display.show(p);
     };
     hooks.should_stop = [] { return interrupt_requested().load(); };
     if (state) {
-      hooks.recall = [&](RaceCell& cell) { return state->recall(cell); };
+      hooks.recall = [&](RaceCell& cell, const RaceBounds& bounds) { return state->recall(cell, bounds); };
       hooks.store = [&](const RaceCell& cell) { state->store(cell); };
     }
     catch_interrupts();
@@ -213,10 +216,7 @@ void add_race(CLI::App& app) {
           "--algorithms", options->algorithms,
           "names, separated by commas; all; model or no-model: those that fit a model to what they see, and the others")
       ->capture_default_str();
-  verb->add_option("--budgets", options->budgets,
-                   "evaluations of a run, separated by commas (default: 25,50,100,200,400,800,1600)")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  budgets_option(*verb, options->budgets);
   verb->add_option("--runs", options->race.runs, "runs of each algorithm on each space for each budget")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

@@ -11,10 +11,17 @@
 #include "tensmith/explore/database.h"
 #include "tensmith/explore/recorded/record_space.h"
 #include "tensmith/support/error.h"
+#include "tensmith/support/strings.h"
 #include "workload_names.h"
 
 namespace tensmith::cli {
 namespace {
+
+uint64_t largest_size(std::span<const RecordedSpace> spaces) {
+  uint64_t largest = 0;
+  for (const RecordedSpace& space : spaces) largest = std::max(largest, space.size());
+  return largest;
+}
 
 bool has_trial(const std::vector<Record>& records) {
   return std::any_of(records.begin(), records.end(), [](const Record& record) {
@@ -24,13 +31,14 @@ bool has_trial(const std::vector<Record>& records) {
 
 }  // namespace
 
-void warn_of_damage(const RaceState& state) {
-  const std::vector<size_t>& lines = state.damaged_lines();
+void DamageWarning::tell() {
+  const std::span<const size_t> lines = std::span(state_.damaged_lines()).subspan(told_);
   if (lines.empty()) return;
+  told_ += lines.size();
   constexpr size_t kMostShown = 10;
-  const std::span<const size_t> shown(lines.data(), std::min(lines.size(), kMostShown));
+  const std::span<const size_t> shown = lines.first(std::min(lines.size(), kMostShown));
   print_stderr(fmt::format("tensmith: {}: passed over {} damaged line{} ({}{}); what they held is raced again\n",
-                           state.path().string(), lines.size(), lines.size() == 1 ? "" : "s", fmt::join(shown, ", "),
+                           state_.path().string(), lines.size(), lines.size() == 1 ? "" : "s", fmt::join(shown, ", "),
                            shown.size() < lines.size() ? ", ..." : ""));
 }
 
@@ -102,14 +110,56 @@ void warn_if_sparse(const RecordedSpace& space) {
 }
 
 std::vector<int64_t> paper_budgets(std::span<const RecordedSpace> spaces) {
-  uint64_t largest = 0;
-  for (const RecordedSpace& space : spaces) largest = std::max(largest, space.size());
+  const uint64_t largest = largest_size(spaces);
   std::vector<int64_t> budgets;
   for (const int64_t budget : {25, 50, 100, 200, 400, 800, 1600}) {
     if (static_cast<uint64_t>(budget) <= largest) budgets.push_back(budget);
   }
-  if (budgets.empty()) budgets.push_back(static_cast<int64_t>(largest));
+  if (budgets.empty()) {
+    for (const uint64_t part : {largest / 4, largest / 2, largest}) {
+      if (part > 0 && (budgets.empty() || budgets.back() < static_cast<int64_t>(part))) {
+        budgets.push_back(static_cast<int64_t>(part));
+      }
+    }
+  }
   return budgets;
+}
+
+void budgets_option(CLI::App& app, std::vector<int64_t>& out) {
+  app.add_option_function<std::string>(
+         "--budgets",
+         [&out](const std::string& text) {
+           out.clear();
+           for (const std::string_view part : split_string(text, ',')) {
+             const std::string_view number = trim(part);
+             const std::optional<int64_t> budget = parse_int64(number);
+             if (!budget || *budget < 1) {
+               const bool digits = !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+               throw UserError(!budget && digits
+                                   ? fmt::format("--budgets: {} is more evaluations than any space has points", number)
+                                   : fmt::format("--budgets: '{}' is no number of evaluations", number),
+                               "give whole numbers from 1 on, for example --budgets=25,50,100");
+             }
+             if (std::find(out.begin(), out.end(), *budget) != out.end()) {
+               throw UserError(fmt::format("--budgets: {} is there twice", *budget), "name each once");
+             }
+             out.push_back(*budget);
+           }
+           std::sort(out.begin(), out.end());
+         },
+         "evaluations of a run, separated by commas (default: 25,50,100,200,400,800,1600, as far as a space has as "
+         "many "
+         "points; for smaller ones a quarter, a half and all of them)")
+      ->option_text("NUMBERS");
+}
+
+void check_budgets(std::span<const int64_t> budgets, std::span<const RecordedSpace> spaces) {
+  const uint64_t largest = largest_size(spaces);
+  for (const int64_t budget : budgets) {
+    if (static_cast<uint64_t>(budget) <= largest) continue;
+    throw UserError(fmt::format("--budgets: {} is larger than every space", budget),
+                    fmt::format("the largest has {} points", largest));
+  }
 }
 
 }  // namespace tensmith::cli

@@ -17,8 +17,17 @@ class App;
 /// Recorded spaces as verbs take them: files of other tools, and keys of our databases.
 namespace tensmith::cli {
 
-/// On standard error: which lines are damaged, and that what they held is raced again.
-void warn_of_damage(const RaceState& state);
+/// Tells on standard error which lines of a state are damaged, each once, and that what they held is raced again.
+class DamageWarning {
+ public:
+  explicit DamageWarning(const RaceState& state) : state_(state) {}
+  bool pending() const { return state_.damaged_lines().size() > told_; }
+  void tell();
+
+ private:
+  const RaceState& state_;
+  size_t told_ = 0;
+};
 
 /// Throws UserError for two that have one name, and as load_space.
 std::vector<RecordedSpace> load_spaces(const std::vector<std::string>& paths);
@@ -42,7 +51,14 @@ std::vector<RecordedSpace> spaces_of_database(const std::string& path, const Rec
 /// On standard error, for the Cartesian convention: that most points of the space are not recorded.
 void warn_if_sparse(const RecordedSpace& space);
 
-/// 25, 50, 100, ... 1600, as far as one of the spaces has so many points; at least one.
+/// 25, 50, 100, ... 1600, as far as one of the spaces has so many points. Where none has 25: a quarter, a half and all
+/// points of the largest.
 std::vector<int64_t> paper_budgets(std::span<const RecordedSpace> spaces);
+
+/// `--budgets`, numbers from 1 on with commas between, each once. `out` gets them in ascending order; empty stands for
+/// paper_budgets.
+void budgets_option(CLI::App& app, std::vector<int64_t>& out);
+/// Throws UserError for a budget that is larger than every space.
+void check_budgets(std::span<const int64_t> budgets, std::span<const RecordedSpace> spaces);
 
 }  // namespace tensmith::cli

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/program.h"
@@ -89,12 +90,14 @@ TEST_F(RaceVerb, GoesOnFromItsState) {
   ASSERT_EQ(race(with({"-o", out, "--split=200,200"})).status.code, 0);
   EXPECT_EQ(file("ranking.csv"), ranking);
   // A part of it is there, and the last line is torn.
-  write_file(std::filesystem::path(out) / "race.jsonl", state.substr(0, state.size() / 2));
+  const size_t cut = state.find('\n', state.size() / 2) + 20;
+  write_file(std::filesystem::path(out) / "race.jsonl", state.substr(0, cut));
   const CapturedRun torn = race(with({"-o", out}));
   ASSERT_EQ(torn.status.code, 0);
-  EXPECT_NE(torn.err.find("tensmith: " + out + "/race.jsonl: passed over 1 damaged line (" +
-                          std::to_string(std::count(state.begin(), state.begin() + state.size() / 2, '\n') + 1) +
-                          "); what they held is raced again\n"),
+  EXPECT_NE(torn.err.find(
+                "tensmith: " + out + "/race.jsonl: passed over 1 damaged line (" +
+                std::to_string(std::count(state.begin(), state.begin() + static_cast<std::ptrdiff_t>(cut), '\n') + 1) +
+                "); what they held is raced again\n"),
             std::string::npos)
       << torn.err;
   EXPECT_EQ(file("results.csv"), results);
@@ -133,11 +136,29 @@ TEST_F(RaceVerb, Errors) {
       << unknown;
   EXPECT_EQ(error(race({"--algorithms=random,random"})),
             "tensmith: error: algorithm 'random' is there twice (hint: name each once)\n");
-  EXPECT_EQ(error(race({"--budgets=0,4"})),
-            "tensmith: error: a budget of 0 evaluations finds nothing (hint: give at least 1)\n");
-  EXPECT_EQ(error(race({"--budgets=9"})),
-            "tensmith: error: budget 9 is larger than every space (hint: the largest has 8 points)\n");
+  for (const char* verb : {"race", "hyperparameters"}) {
+    const auto budgets = [&](const std::string& text) {
+      return error(run_tensmith({verb, path("a.json"), "--budgets=" + text}));
+    };
+    for (const char* bad : {"0", "-4", "x", "2.5", "", "1e3"}) {
+      EXPECT_EQ(
+          budgets(std::string("4,") + bad),
+          std::string("tensmith: error: --budgets: '") + bad +
+              "' is no number of evaluations (hint: give whole numbers from 1 on, for example --budgets=25,50,100)\n");
+    }
+    EXPECT_EQ(
+        budgets("99999999999999999999"),
+        "tensmith: error: --budgets: 99999999999999999999 is more evaluations than any space has points (hint: give "
+        "whole numbers from 1 on, for example --budgets=25,50,100)\n");
+    EXPECT_EQ(budgets("4,2,4"), "tensmith: error: --budgets: 4 is there twice (hint: name each once)\n");
+    EXPECT_EQ(budgets("9"),
+              "tensmith: error: --budgets: 9 is larger than every space (hint: the largest has 8 points)\n");
+  }
   for (const char* verb : {"race", "landscape", "hyperparameters"}) {
+    EXPECT_EQ(error(run_tensmith({verb, path("none.json")})),
+              "tensmith: error: cannot read " + path("none.json") +
+                  ": No such file or directory (hint: check the path; the directory must exist)\n");
+    EXPECT_NE(error(run_tensmith({verb, directory_.path().string()})).find(": Is a directory"), std::string::npos);
     EXPECT_EQ(error(run_tensmith({verb, path("a.json"), path("a.json")})),
               "tensmith: error: " + path("a.json") + ": the space 'a' is there already, from " + path("a.json") +
                   " (hint: name each once)\n");
@@ -177,11 +198,56 @@ TEST_F(RaceVerb, DrawsFromSingleRuns) {
   EXPECT_EQ(all["results"][0]["objective"], "draw");
 }
 
-// Budgets that are the default are only those that some space has points for.
+// Budgets that are the default are those that some space has points for; of small spaces, parts.
 TEST_F(RaceVerb, DefaultBudgetsFitTheSpaces) {
-  const nlohmann::json all = json_of(race({"--algorithms=random", "--runs=1", "--json"}));
-  ASSERT_EQ(all["results"].size(), 2u);
-  EXPECT_EQ(all["results"][0]["budget"], 8);
+  const nlohmann::json all = json_of(race({"--algorithms=random", "--runs=1", "--json"}))["results"];
+  ASSERT_EQ(all.size(), 6u);
+  for (size_t i = 0; i < 3; ++i) EXPECT_EQ(all[i]["budget"], std::vector<int>({2, 4, 8})[i]);
+  write_file(path("one.json"),
+             R"({"tune_params_keys": ["x"], "tune_params": {"x": [1]}, "cache": {"1": {"time": 1}}})");
+  const nlohmann::json one =
+      json_of(run_tensmith({"race", path("one.json"), "--algorithms=random", "--runs=1", "--json"}));
+  ASSERT_EQ(one["results"].size(), 1u);
+  EXPECT_EQ(one["results"][0]["budget"], 1);
+}
+
+TEST_F(RaceVerb, WhatItsStateCannotHoldIsRacedAgain) {
+  const std::string out = path("out");
+  ASSERT_EQ(race(with({"-o", out})).status.code, 0);
+  const std::filesystem::path state = std::filesystem::path(out) / "race.jsonl",
+                              runs = std::filesystem::path(out) / "runs.csv";
+  const std::string whole = read_file(state), good = read_file(runs);
+  const auto lines = std::count(whole.begin(), whole.end(), '\n');
+  // Of each line one run less, as if it were of another race.
+  std::string fewer;
+  for (size_t begin = 0; begin < whole.size();) {
+    const size_t end = whole.find('\n', begin);
+    nlohmann::json line = nlohmann::json::parse(whole.substr(begin, end - begin));
+    for (const char* list : {"fractions", "evaluations", "found"}) line[list].erase(0);
+    fewer += line.dump() + "\n";
+    begin = end + 1;
+  }
+  write_file(state, fewer);
+  const CapturedRun run = race(with({"-o", out}));
+  ASSERT_EQ(run.status.code, 0);
+  EXPECT_NE(run.err.find(fmt::format("tensmith: {}: passed over {} damaged lines (", state.string(), lines)),
+            std::string::npos)
+      << run.err;
+  EXPECT_EQ(read_file(runs), good);
+  EXPECT_EQ(race(with({"-o", out})).err.find("damaged"), std::string::npos) << "the new lines count";
+}
+
+TEST_F(RaceVerb, TheSpacesOfTheExamples) {
+  size_t spaces = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TENSMITH_SOURCE_DIR "/examples/spaces")) {
+    if (entry.path().extension() != ".gz") continue;
+    ++spaces;
+    const CapturedRun run =
+        run_tensmith({"race", entry.path(), "--algorithms=random,first-ils", "--budgets=25,100", "--runs=3", "--json"});
+    ASSERT_EQ(run.status.code, 0) << run.err;
+    for (const nlohmann::json& row : json_of(run)["results"]) EXPECT_GT(row["mean_fraction"], 0.1) << row;
+  }
+  EXPECT_GT(spaces, 0u);
 }
 
 TEST_F(RaceVerb, HyperparametersAreChosenOnSpaces) {
@@ -212,6 +278,26 @@ TEST_F(RaceVerb, HyperparametersAreChosenOnSpaces) {
   };
   EXPECT_NE(error_of("tabu").find("there is no algorithm 'tabu' (hint: all, or some of: first-ils"), std::string::npos);
   EXPECT_NE(error_of("ga,random").find("'random' has no hyper-parameters to choose"), std::string::npos);
+}
+
+// The display tells the share of all choices, not of the one that is made.
+TEST_F(RaceVerb, HyperparametersShowHowFarAllIs) {
+  if (run_script("command -v script").status.code != 0) GTEST_SKIP() << "no terminal can be made here";
+  const CapturedRun run = run_script(
+      "script -qec \"$T hyperparameters $D/a.json --algorithms=first-tabu,best-tabu --budgets=2,4,8 --runs=2000 "
+      "--threads=1 "
+      ">$D/out\" /dev/null",
+      directory_.path().string());
+  ASSERT_EQ(run.status.code, 0) << run.out << run.err;
+  const std::string mark = "hyperparameters ";
+  std::vector<double> shares;
+  for (size_t at = run.out.find(mark); at != std::string::npos; at = run.out.find(mark, at + 1)) {
+    shares.push_back(std::stod(run.out.substr(at + mark.size())));
+  }
+  ASSERT_GE(shares.size(), 2u) << run.out;
+  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end())) << run.out;
+  EXPECT_GT(shares.back(), 0.0);
+  EXPECT_LE(shares.back(), 100.0);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "explore/units.h"
 #include "explore/worker_pool.h"
 #include "tensmith/explore/history.h"
 #include "tensmith/support/clock.h"
@@ -21,7 +22,6 @@ namespace tensmith {
 namespace {
 
 constexpr uint64_t kResultsVersion = 5;  // of what a cell's id stands for
-constexpr double kSecondsPerMillisecond = 1e-3;
 
 uint64_t fingerprint(const RecordedSpace& space, Objective objective) {
   uint64_t hash = space.space().fingerprint();
@@ -34,6 +34,15 @@ uint64_t fingerprint(const RecordedSpace& space, Objective objective) {
     for (const double run : space.runs(i)) hash = hash_combine(hash, hash_double(run));
   }
   return hash;
+}
+
+/// The least that a run can reach that has found a valid config.
+double least_fraction(const RecordedSpace& space) {
+  double worst = 0.0;
+  for (uint64_t i = 0; i < space.size(); ++i) {
+    if (space.kind(i) == PointKind::kValid) worst = std::max(worst, space.value(i));
+  }
+  return *space.best() / worst;
 }
 
 /// Ends a search that was asked to stop.
@@ -68,6 +77,7 @@ class Race {
     for (const RecordedSpace& space : spaces) {
       views_.push_back(space_of(space, options.convention));
       fingerprints_.push_back(fingerprint(space, options.objective));
+      least_fractions_.push_back(least_fraction(space));
     }
     histories_.resize(spaces.size());
     courses_left_.resize(spaces.size());
@@ -99,7 +109,7 @@ class Race {
       const size_t index = result_.cells.size();
       const int64_t limit = options_.limit ? options_.limit(spaces_[s], contender, budget) : budget;
       RaceCell& cell = result_.cells.emplace_back(new_cell(s, contender, budget, limit));
-      if (hooks_.recall && hooks_.recall(cell)) {
+      if (hooks_.recall && hooks_.recall(cell, {options_.runs, limit, least_fractions_[s]})) {
         ++cells_done_;
         continue;
       }
@@ -253,6 +263,7 @@ class Race {
   Stopwatch watch_;
   std::vector<ConfigSpace> views_;  ///< as searches see them
   std::vector<uint64_t> fingerprints_;
+  std::vector<double> least_fractions_;
   std::vector<Course> courses_;
   size_t items_ = 0;
   double work_ = 0.0;
@@ -333,6 +344,19 @@ void check(std::span<const RecordedSpace> spaces, std::span<const Contender> con
 }
 
 }  // namespace
+
+bool possible(const RaceCell& cell, const RaceBounds& bounds) {
+  const auto run_possible = [&](const RaceRun& run) {
+    if (!(run.evaluations >= 0 && run.evaluations <= bounds.evaluations)) return false;
+    const bool nothing = run.fraction == 0.0 && !run.found;
+    const bool something = run.fraction >= bounds.least_fraction && run.fraction <= 1.0 && run.evaluations >= 1;
+    // Where single runs are drawn, a lucky one may hide the optimum.
+    const bool consistent = cell.objective == Objective::kDraw || run.found == (run.fraction == 1.0);
+    return consistent && (nothing || something);
+  };
+  return cell.runs.size() == static_cast<size_t>(bounds.runs) &&
+         std::all_of(cell.runs.begin(), cell.runs.end(), run_possible);
+}
 
 RaceSummary summarize(const RaceCell& cell) {
   std::vector<double> fractions, evaluations;

@@ -16,8 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMostEvaluations = int64_t{1} << 40;
-
 std::string line_of(const RaceCell& cell) {
   Json fractions = Json::array(), evaluations = Json::array(), found = Json::array();
   for (const RaceRun& run : cell.runs) {
@@ -41,21 +39,22 @@ std::string line_of(const RaceCell& cell) {
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// False when the line is no cell.
+/// False when the line is no cell. What the runs of a cell can be is known to its race alone.
 bool parse_line(std::string_view text, std::string& id, std::vector<RaceRun>& runs) {
   const Json line = Json::parse(text, nullptr, false);
   if (!line.is_object()) return false;
   try {
     id = line.at("id").get<std::string>();
-    const auto fractions = line.at("fractions").get<std::vector<double>>();
-    const auto evaluations = line.at("evaluations").get<std::vector<int64_t>>();
-    const auto found = line.at("found").get<std::vector<int>>();
-    if (fractions.empty() || fractions.size() != evaluations.size() || fractions.size() != found.size()) return false;
+    const Json &fractions = line.at("fractions"), &evaluations = line.at("evaluations"), &found = line.at("found");
+    if (!fractions.is_array() || fractions.size() != evaluations.size() || fractions.size() != found.size()) {
+      return false;
+    }
     for (size_t i = 0; i < fractions.size(); ++i) {
-      const bool possible = fractions[i] >= 0.0 && fractions[i] <= 1.0 && evaluations[i] >= 0 &&
-                            evaluations[i] <= kMostEvaluations && (found[i] == 0 || found[i] == 1);
-      if (!possible) return false;
-      runs.push_back({fractions[i], evaluations[i], found[i] == 1});
+      const Json& evaluated = evaluations.at(i);
+      if (!fractions[i].is_number() || !evaluated.is_number_integer() || (found.at(i) != 0 && found.at(i) != 1)) {
+        return false;
+      }
+      runs.push_back({fractions[i].get<double>(), evaluated.get<int64_t>(), found.at(i) == 1});
     }
     return true;
   } catch (const Json::exception&) {
@@ -77,7 +76,7 @@ RaceState::RaceState(std::filesystem::path path) : path_(std::move(path)) {
       std::string id;
       std::vector<RaceRun> runs;
       if (parse_line(line, id, runs)) {
-        runs_[id] = std::move(runs);
+        cells_[id] = {std::move(runs), number};
       } else {
         damaged_lines_.push_back(number);
       }
@@ -90,16 +89,23 @@ RaceState::RaceState(std::filesystem::path path) : path_(std::move(path)) {
   }
 }
 
-bool RaceState::recall(RaceCell& cell) const {
-  const auto found = runs_.find(cell.id);
-  if (found == runs_.end()) return false;
-  cell.runs = found->second;
+bool RaceState::recall(RaceCell& cell, const RaceBounds& bounds) {
+  const auto found = cells_.find(cell.id);
+  if (found == cells_.end()) return false;
+  RaceCell known = cell;
+  known.runs = found->second.runs;
+  if (!possible(known, bounds)) {
+    damaged_lines_.push_back(found->second.line);
+    cells_.erase(found);
+    return false;
+  }
+  cell.runs = std::move(known.runs);
   return true;
 }
 
 void RaceState::store(const RaceCell& cell) {
   append_line(path_, line_of(cell));
-  runs_[cell.id] = cell.runs;
+  cells_[cell.id] = {cell.runs, 0};
 }
 
 std::string csv_field(std::string_view text) {

@@ -123,6 +123,48 @@ TEST(Race, RunsSpacesAndAlgorithmsHaveSeedsOfTheirOwn) {
   EXPECT_EQ(std::set(seeds.begin(), seeds.end()).size(), seeds.size());
 }
 
+TEST(Race, WhatRunsCanBe) {
+  const RaceBounds bounds{.runs = 2, .evaluations = 10, .least_fraction = 0.25};
+  const auto judge = [&](std::vector<RaceRun> runs, Objective objective = Objective::kMean) {
+    return possible({.objective = objective, .runs = std::move(runs)}, bounds);
+  };
+  const RaceRun good{0.5, 10, false};
+  EXPECT_TRUE(judge({good, {1.0, 1, true}}));
+  EXPECT_TRUE(judge({good, {0.25, 10, false}}));
+  EXPECT_TRUE(judge({{0.0, 0, false}, {0.0, 10, false}})) << "nothing valid was found";
+  EXPECT_FALSE(judge({good}));
+  EXPECT_FALSE(judge({good, good, good}));
+  for (const RaceRun& bad : {RaceRun{0.5, 11, false},
+                             {0.5, -1, false},
+                             {0.5, 0, false},
+                             {0.24, 5, false},
+                             {1.5, 5, false},
+                             {-0.5, 5, false},
+                             {std::nan(""), 5, false},
+                             {0.0, 5, true},
+                             {0.5, 5, true},
+                             {1.0, 5, false}}) {
+    EXPECT_FALSE(judge({good, bad})) << bad.fraction << " " << bad.evaluations << " " << bad.found;
+  }
+  EXPECT_TRUE(judge({good, {0.5, 5, true}}, Objective::kDraw)) << "the optimum may be drawn and not be seen";
+}
+
+TEST(Race, RunsAreRecalledWithinTheBoundsOfTheSpace) {
+  const std::vector<RecordedSpace> spaces = {row_space("a", "k", {4, 1, 8, -1, 0})};
+  const Contender contender = random_contender();
+  RaceHooks hooks;
+  std::vector<RaceBounds> seen;
+  hooks.recall = [&](RaceCell&, const RaceBounds& bounds) {
+    seen.push_back(bounds);
+    return false;
+  };
+  run_race(spaces, {&contender, 1}, {.budgets = {3}, .runs = 4}, hooks);
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].runs, 4);
+  EXPECT_EQ(seen[0].evaluations, 3);
+  EXPECT_EQ(seen[0].least_fraction, 0.125);
+}
+
 TEST(Race, FinishedCellsAreNotRunAgain) {
   const std::vector<RecordedSpace> spaces = {row_space("a", "k", slope(50))};
   std::atomic<int> made = 0;
@@ -136,10 +178,12 @@ TEST(Race, FinishedCellsAreNotRunAgain) {
   std::map<std::string, std::vector<RaceRun>> known;
   RaceHooks hooks;
   hooks.store = [&](const RaceCell& cell) { known[cell.id] = cell.runs; };
-  hooks.recall = [&](RaceCell& cell) {
+  hooks.recall = [&](RaceCell& cell, const RaceBounds& bounds) {
     const auto found = known.find(cell.id);
-    if (found != known.end()) cell.runs = found->second;
-    return found != known.end();
+    if (found == known.end()) return false;
+    cell.runs = found->second;
+    EXPECT_TRUE(possible(cell, bounds));
+    return true;
   };
   // Stops after the first budget's runs.
   hooks.should_stop = [&] { return known.size() == 1; };

@@ -96,11 +96,21 @@ struct RaceProgress {
   double seconds = 0.0;
 };
 
+/// What the runs of a cell can be.
+struct RaceBounds {
+  int runs = 0;
+  int64_t evaluations = 0;      ///< of a run, at most
+  double least_fraction = 0.0;  ///< of a run that has found a valid config: the worst one's
+};
+/// Whether the runs of the cell can be those of such a race.
+bool possible(const RaceCell& cell, const RaceBounds& bounds);
+
 /// What a race asks and tells meanwhile; any may be null. Called from any of its threads, one call at a time but for
 /// should_stop.
 struct RaceHooks {
-  /// Fills in the runs of a cell that is known already, by its id.
-  std::function<bool(RaceCell& cell)> recall;
+  /// Fills in the runs of a cell that is known already, by its id; what is not possible is not known. Called before
+  /// the first call of `progress`.
+  std::function<bool(RaceCell& cell, const RaceBounds& bounds)> recall;
   /// Called with each finished cell, in no particular order.
   std::function<void(const RaceCell& cell)> store;
   std::function<void(const RaceProgress& progress)> progress;

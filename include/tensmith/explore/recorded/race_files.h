@@ -22,19 +22,24 @@ class RaceState {
   /// or not be written.
   explicit RaceState(std::filesystem::path path);
 
-  /// Fills in the runs of the cell with this id.
-  bool recall(RaceCell& cell) const;
+  /// Fills in the runs of the cell with this id. Runs that are not possible are damage: their line is passed over.
+  bool recall(RaceCell& cell, const RaceBounds& bounds);
   /// Throws WorkError when it cannot be written.
   void store(const RaceCell& cell);
 
-  size_t size() const { return runs_.size(); }
+  size_t size() const { return cells_.size(); }
   const std::filesystem::path& path() const { return path_; }
-  /// The numbers of the lines that were passed over, from 1 on.
+  /// The numbers of the lines that were passed over so far, from 1 on.
   const std::vector<size_t>& damaged_lines() const { return damaged_lines_; }
 
  private:
   std::filesystem::path path_;
-  std::unordered_map<std::string, std::vector<RaceRun>> runs_;  ///< by id
+  struct Cell {
+    std::vector<RaceRun> runs;
+    size_t line = 0;  ///< that it was read from; 0: none
+  };
+
+  std::unordered_map<std::string, Cell> cells_;  ///< by id
   std::vector<size_t> damaged_lines_;
 };
 
