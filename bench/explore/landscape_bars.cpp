@@ -6,12 +6,12 @@
 /// Seconds of wall clock on two threads, and the highest resident memory so far.
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
 #include <numeric>
 
 #include <fmt/format.h>
 
+#include "bench/explore/spaces_directory.h"
 #include "tensmith/explore/recorded/landscape.h"
 #include "tensmith/explore/recorded/space_files.h"
 #include "tensmith/support/rng.h"
@@ -73,8 +73,7 @@ fs::path largest_space(const fs::path& directory) {
 int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) from_file(argv[i]);
   if (argc > 1) return 0;
-  const char* variable = std::getenv("TENSMITH_SPACES");
-  const fs::path directory = fs::path(variable != nullptr ? variable : TENSMITH_DEFAULT_SPACES) / "mean";
+  const fs::path directory = spaces_directory() / "mean";
   if (fs::is_directory(directory)) {
     from_file(largest_space(directory));
   } else {

@@ -2,7 +2,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -13,16 +12,17 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "bench/explore/spaces_directory.h"
 #include "tensmith/explore/learned_search.h"
 #include "tensmith/explore/recorded/search_run.h"
 #include "tensmith/explore/recorded/space_files.h"
 #include "tensmith/support/rng.h"
 #include "tensmith/support/t_test.h"
 
-/// What the learned search reaches on the recorded GPU spaces (`TENSMITH_SPACES`, default ../shared/spaces): the mean
-/// fraction of the optimum over the GPUs of a kernel, and over the kernels, with its standard error and its bar. A bar
-/// is met when mean and one standard error together reach it. With a history, every space is also searched without it,
-/// from the same seeds: a space where the history does harm is marked.
+/// What the learned search reaches on the recorded GPU spaces (`TENSMITH_SPACES`, default ../shared/spaces beside the
+/// source tree): the mean fraction of the optimum over the GPUs of a kernel, and over the kernels, with its standard
+/// error and its bar. A bar is met when mean and one standard error together reach it. With a history, every space is
+/// also searched without it, from the same seeds: a space where the history does harm is marked.
 
 namespace {
 
@@ -217,8 +217,7 @@ int main(int argc, char** argv) {
   }
   if (options.heavy_tails) return race_heavy_tails(options) ? 0 : 1;
 
-  const char* where = std::getenv("TENSMITH_SPACES");
-  const std::filesystem::path directory = std::filesystem::path(where ? where : "../shared/spaces") / "mean";
+  const std::filesystem::path directory = spaces_directory() / "mean";
   if (!std::filesystem::is_directory(directory)) {
     fmt::print("no spaces in {}: not run\n", directory.string());
     return 0;

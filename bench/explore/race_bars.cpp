@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/explore/spaces_directory.h"
 #include "tensmith/explore/recorded/competition.h"
 #include "tensmith/explore/recorded/race.h"
 #include "tensmith/explore/recorded/race_contenders.h"
@@ -29,11 +30,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kTolerance = 0.03;
-
-fs::path spaces_directory() {
-  const char* variable = std::getenv("TENSMITH_SPACES");
-  return variable != nullptr ? variable : TENSMITH_DEFAULT_SPACES;
-}
 
 /// Rows of a CSV file as maps from column to text.
 std::vector<std::map<std::string, std::string>> rows_of(const fs::path& path) {

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
+#include "bench/explore/spaces_directory.h"
 #include "tensmith/explore/recorded/landscape.h"
 #include "tensmith/explore/recorded/space_files.h"
 #include "tensmith/support/strings.h"
@@ -16,8 +16,7 @@ namespace tensmith {
 namespace {
 
 TEST(RecordedData, ProportionOfCentralityIsThePublishedOne) {
-  const char* variable = std::getenv("TENSMITH_SPACES");
-  const std::filesystem::path spaces = variable != nullptr ? variable : TENSMITH_DEFAULT_SPACES;
+  const std::filesystem::path spaces = spaces_directory();
   std::ifstream in(spaces / "paper_proportion_of_centrality.csv");
   if (!in) GTEST_SKIP() << "no recorded spaces in " << spaces;
   struct Published {

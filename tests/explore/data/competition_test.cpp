@@ -2,11 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 
+#include "bench/explore/spaces_directory.h"
 #include "tensmith/explore/recorded/race_files.h"
 #include "tensmith/support/strings.h"
 
@@ -36,8 +36,7 @@ const WinMatrix* find(const std::vector<WinMatrix>& matrices, const std::string&
 }
 
 TEST(RecordedData, WinMatricesAreThePublishedOnes) {
-  const char* variable = std::getenv("TENSMITH_SPACES");
-  const std::filesystem::path spaces = variable != nullptr ? variable : TENSMITH_DEFAULT_SPACES;
+  const std::filesystem::path spaces = spaces_directory();
   const Rows published = rows_of(spaces / "paper_results_deterministic.csv");
   if (published.empty()) GTEST_SKIP() << "no published results in " << spaces;
   std::vector<CompetitionEntry> entries;
