@@ -8,24 +8,11 @@
 #include <fmt/ranges.h>
 
 #include "explore/record_codec.h"
+#include "tensmith/explore/recorded/race_files.h"
 #include "tensmith/support/hash.h"
 
 namespace tensmith {
 namespace {
-
-void append_csv_field(std::string& row, std::string_view text) {
-  if (!row.empty() && row.back() != '\n') row += ',';
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    row += text;
-    return;
-  }
-  row += '"';
-  for (char c : text) {
-    if (c == '"') row += '"';
-    row += c;
-  }
-  row += '"';
-}
 
 std::string seconds_text(double seconds) { return fmt::format("{}", seconds); }
 
@@ -122,7 +109,7 @@ std::string export_records(const Database& database, ExportFormat format) {
     const std::optional<Record> record = decode_record(line, why);
     if (!record) return;
     const bool ok = record->ok();
-    const std::string fields[] = {
+    std::vector<std::string> fields = {
         record->kind == RecordKind::kTrial ? "trial" : "confirmation",
         record->key.workload,
         record->key.target_kind,
@@ -145,8 +132,8 @@ std::string export_records(const Database& database, ExportFormat format) {
         record->tensmith_version,
         record->llvm_version,
     };
-    for (const std::string& field : fields) append_csv_field(text, field);
-    text += '\n';
+    for (std::string& field : fields) field = csv_field(field);
+    text += fmt::format("{}\n", fmt::join(fields, ","));
   });
   return text;
 }
