@@ -11,6 +11,7 @@
 #include "record.pb.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/strings.h"
+#include "tensmith/support/text.h"
 
 namespace tensmith {
 namespace {
@@ -24,40 +25,6 @@ TrialStatus from_proto(proto::Status status) {
   return value >= 0 && value < kTrialStatusCount ? static_cast<TrialStatus>(value) : TrialStatus::kWorkerLost;
 }
 static_assert(static_cast<int>(proto::RUN_ERROR) == static_cast<int>(TrialStatus::kRunError) + 1);
-
-/// Length of the valid UTF-8 sequence at the start of `text`, 0 when there is none.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return 1;
-  const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < length) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates and code points beyond the last.
-  if (lead == 0xe0 && byte(1) < 0xa0) return 0;
-  if (lead == 0xed && byte(1) >= 0xa0) return 0;
-  if (lead == 0xf0 && byte(1) < 0x90) return 0;
-  if (lead == 0xf4 && byte(1) >= 0x90) return 0;
-  return length;
-}
-
-std::string valid_utf8(std::string_view text) {
-  std::string clean;
-  clean.reserve(text.size());
-  while (!text.empty()) {
-    const size_t length = utf8_length(text);
-    if (length == 0) {
-      clean += '?';
-      text.remove_prefix(1);
-    } else {
-      clean += text.substr(0, length);
-      text.remove_prefix(length);
-    }
-  }
-  return clean;
-}
 
 std::string hex(uint64_t value) { return fmt::format("{:016x}", value); }
 
