@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -23,6 +24,12 @@ namespace {
 
 /// Attempts to measure the default config, for it is the bar of everything.
 constexpr int kMaxLostDefaults = 3;
+/// Wrong outputs and wild stores that are told one by one: a template or kernel that has many repeats itself.
+constexpr int kShownFaults = 3;
+/// What is shown of a workload's text, which may hold a whole kernel's arguments.
+constexpr size_t kShownWorkload = 60;
+/// Configs that are looked at to count those that are possible.
+constexpr uint64_t kMostLooks = 1 << 18;
 
 class Tuner {
  public:
@@ -78,6 +85,8 @@ class Tuner {
       else if (observation.ok())
         observation.status = TrialStatus::kWorkerLost;
       const uint64_t index = space_.index_of(observation.config);
+      // Of a config whose worker was lost nothing is known: it may be proposed again.
+      if (observation.status == TrialStatus::kWorkerLost) continue;
       seen_.insert(index);
       if (strategy_.repeats_configs()) {
         stock_[index].push_back(std::move(observation));
@@ -229,9 +238,11 @@ class Tuner {
     count_trial(record, trial.config);
     ++result_.new_trials;
     store({record}, {trial.config});
-    if (trial.status == TrialStatus::kWrongOutput || trial.status == TrialStatus::kWildStore) {
-      log_error("{} in {}, config {}: {}", to_string(trial.status), base_.key.workload, space_.to_string(trial.config),
-                trial.error);
+    const bool fault = trial.status == TrialStatus::kWrongOutput || trial.status == TrialStatus::kWildStore;
+    if (fault && ++faults_ <= kShownFaults) {
+      const std::string& workload = base_.key.workload;
+      const std::string name = workload.size() > kShownWorkload ? workload.substr(0, kShownWorkload) + "..." : workload;
+      log_error("{} in {}, config {}: {}", to_string(trial.status), name, space_.to_string(trial.config), trial.error);
     }
     report(trial);
   }
@@ -245,6 +256,7 @@ class Tuner {
     kept.comparison = record.comparison;
     kept.comparison_size = record.comparison_size;
     kept.compared_seconds = record.compared_seconds;
+    if (config == task_.default_config) kept.error = record.error;
     configs_.push_back(config);
   }
 
@@ -277,11 +289,20 @@ class Tuner {
     if (record.status != TrialStatus::kOk) ++failures_[{record.status, record.error}];
   }
 
-  /// A small space ends the search before its trials are used up.
-  int most_trials() const {
+  /// A small space, or one of which constraints leave little, ends the search before its trials are used up.
+  int most_trials() {
     if (strategy_.repeats_configs()) return options_.trials;
-    const auto possible = static_cast<int>(std::min<uint64_t>(space_.size(), INT_MAX));
-    return std::max(std::min(options_.trials, possible), result_.trials);
+    if (!possible_) possible_ = possible_trials();
+    return std::max(*possible_, result_.trials);
+  }
+
+  /// As many as there are valid configs, but no more than asked for; what is not looked at counts as valid.
+  int possible_trials() const {
+    const auto most = static_cast<uint64_t>(options_.trials);
+    const uint64_t looks = std::min(space_.size(), kMostLooks);
+    uint64_t possible = space_.size() - looks;
+    for (uint64_t i = 0; i < looks && possible < most; ++i) possible += space_.valid(space_.at(i)) ? 1 : 0;
+    return static_cast<int>(std::min(possible, most));
   }
 
   void report(const TrialResult& trial) {
@@ -385,6 +406,10 @@ class Tuner {
         result_.default_config = tuned(*record, task_.default_config, false);
       }
     }
+    if (!result_.default_config) describe_default();
+    if (faults_ > kShownFaults) {
+      log_error("{} more trials with wrong outputs or wild stores are not told one by one", faults_ - kShownFaults);
+    }
     result_.best_trial_seconds = best_seconds_;
     result_.seconds = watch_.seconds();
     describe_failures();
@@ -396,6 +421,15 @@ class Tuner {
       if (records_[i].ok() && configs_[i] == task_.default_config) {
         result_.default_config = tuned(records_[i], configs_[i], true);
       }
+    }
+  }
+
+  void describe_default() {
+    for (size_t i = records_.size(); i-- > 0;) {
+      if (configs_[i] != task_.default_config) continue;
+      result_.default_failure = std::string(to_string(records_[i].status));
+      if (!records_[i].error.empty()) result_.default_failure += ": " + records_[i].error;
+      return;
     }
   }
 
@@ -441,6 +475,8 @@ class Tuner {
   /// By config: what other runs measured and a strategy that repeats configs has not asked for yet.
   std::unordered_map<uint64_t, std::deque<Observation>> stock_;
   double best_seconds_ = 0.0;
+  int faults_ = 0;               ///< wrong outputs and wild stores of this run
+  std::optional<int> possible_;  ///< trials that there can be
   std::map<std::pair<TrialStatus, std::string>, int> failures_;
   TuneResult result_;
 };

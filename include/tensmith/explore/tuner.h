@@ -33,7 +33,8 @@ struct TuneTask {
 
 struct TuneProgress {
   int trials = 0;  ///< of the key so far, earlier runs included
-  int total = 0;   ///< that there will be at most: no more than configs, unless they are measured again
+  int total = 0;   ///< that there will be at most: no more than valid configs, unless they are measured again (of a
+                   ///< space that is too large to be counted, those that are not known to be invalid)
   int valid = 0;
   double best_seconds = 0.0;     ///< 0 before the first success
   double default_seconds = 0.0;  ///< 0 when unknown
@@ -93,6 +94,8 @@ struct TuneResult {
   std::optional<TunedConfig> best;
   /// Nothing when the default config did not run.
   std::optional<TunedConfig> default_config;
+  /// How the default config's last trial ended, where it has no time: "wrong output: ..."; empty when there was none.
+  std::string default_failure;
   /// The fastest trial, as it was measured then; 0 when none succeeded. The comparison may have given another winner,
   /// and other times.
   double best_trial_seconds = 0.0;
@@ -113,7 +116,8 @@ struct TuneResult {
 ///
 /// Repeating a finished run measures nothing and gives the same result. An interrupted run goes on where it stopped.
 /// A strategy that repeats configs is told what earlier runs measured when it asks for that config.
-/// Trials that fail are values; wrong outputs and wild stores are logged as errors. Throws what `measurer` and
+/// Trials that fail are values; the first wrong outputs and wild stores are logged as errors, the others counted. A
+/// config whose worker was lost in an earlier run may be measured again. Throws what `measurer` and
 /// `strategy` throw (DeviceError: no trial can be measured), and UserError for options that make no sense.
 TuneResult tune(const TuneTask& task, SearchStrategy& strategy, Measurer& measurer, RecordSink* sink,
                 const TuneOptions& options);
