@@ -11,6 +11,7 @@
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
 #include "tensmith/support/strings.h"
+#include "tensmith/support/text.h"
 
 namespace tensmith {
 namespace {
@@ -49,13 +50,15 @@ std::pair<int64_t, int64_t> range_of(DataType type) {
 
 class ArgumentParser {
  public:
-  ArgumentParser(std::string_view text, const std::array<int64_t, 3>& size) : text_(trim(text)), size_(size) {}
+  ArgumentParser(std::string_view text, const std::array<int64_t, 3>& size, const std::vector<ExpressionName>& names)
+      : text_(trim(text)), size_(size), names_(names) {}
 
   KernelArgument run() {
     const size_t colon = text_.find(':');
     const std::string_view name = trim(text_.substr(0, colon));
     if (colon == std::string_view::npos || !is_identifier(name)) fail("an argument begins with a name and a colon");
     out_.name = std::string(name);
+    out_.given = std::string(text_);
     std::string_view rest = text_.substr(colon + 1);
     const size_t end = std::min(rest.find_first_of("=[:"), rest.size());
     out_.type = type(trim(rest.substr(0, end)));
@@ -118,7 +121,7 @@ class ArgumentParser {
   }
 
   int64_t size_expression(std::string_view text) const {
-    const KernelExpression expression = KernelExpression::parse(text, fmt::format("--args: '{}'", text_), size_names());
+    const KernelExpression expression = KernelExpression::parse(text, fmt::format("--args: '{}'", text_), names_);
     const ExpressionValue value = expression.evaluate(size_);
     if (!value.ok()) fail(fmt::format("'{}' {}", text, fault_text(value.fault)), "");
     return value.value;
@@ -220,13 +223,19 @@ class ArgumentParser {
 
   std::string_view text_;
   const std::array<int64_t, 3>& size_;
+  const std::vector<ExpressionName>& names_;
   KernelArgument out_;
   bool role_given_ = false;
 };
 
 }  // namespace
 
-std::vector<KernelArgument> parse_kernel_arguments(std::string_view text, const std::array<int64_t, 3>& size) {
+std::vector<KernelArgument> parse_kernel_arguments(std::string_view text, const std::array<int64_t, 3>& size,
+                                                   int dimensions) {
+  if (!is_utf8(text)) {
+    throw UserError(fmt::format("--args: '{}' is not UTF-8", valid_utf8(text)), "rename what it names");
+  }
+  const std::vector<ExpressionName> names = size_names(dimensions);
   std::vector<KernelArgument> out;
   size_t begin = 0;
   int open = 0;
@@ -235,7 +244,7 @@ std::vector<KernelArgument> parse_kernel_arguments(std::string_view text, const 
     if (i < text.size() && (text[i] == '[' || text[i] == '(')) ++open;
     if (i < text.size() && (text[i] == ']' || text[i] == ')')) --open;
     if (i < text.size() && !(text[i] == ',' && open <= 0)) continue;
-    out.push_back(ArgumentParser(text.substr(begin, i - begin), size).run());
+    out.push_back(ArgumentParser(text.substr(begin, i - begin), size, names).run());
     begin = i + 1;
   }
   return out;

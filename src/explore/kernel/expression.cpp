@@ -183,6 +183,7 @@ class ExpressionParser {
     const auto found =
         std::find_if(names_.begin(), names_.end(), [&](const ExpressionName& n) { return n.name == word; });
     if (found == names_.end()) unknown_name(begin, word);
+    if (!found->missing.empty()) fail(begin, fmt::format("'{}' has no value", word), found->missing);
     Operand operand{add({Op::kName, found - names_.begin()}), begin};
     if (!found->texts.empty()) operand.text_name = &*found;
     return operand;
@@ -343,6 +344,11 @@ KernelExpression::KernelExpression(int64_t constant) : text_(fmt::format("{}", c
 KernelExpression KernelExpression::parse(std::string_view text, std::string_view where,
                                          std::span<const ExpressionName> names) {
   return ExpressionParser(text, where, names).run();
+}
+
+bool KernelExpression::uses(size_t name) const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [&](const Node& node) { return node.op == Op::kName && static_cast<size_t>(node.value) == name; });
 }
 
 ExpressionValue KernelExpression::evaluate(std::span<const int64_t> values) const {

@@ -12,6 +12,7 @@
 #include "tensmith/support/file.h"
 #include "tensmith/support/hash.h"
 #include "tensmith/support/strings.h"
+#include "tensmith/support/text.h"
 
 namespace tensmith {
 namespace {
@@ -95,6 +96,7 @@ void read_size(KernelSpec& spec, const std::string& text) {
   if (text.empty()) return;
   size_t given = 0;
   const std::array<KernelExpression, 3> parts = dimensions(text, "--size", {}, given);
+  spec.dimensions = static_cast<int>(given);
   int64_t product = 1;
   for (size_t i = 0; i < 3; ++i) {
     const ExpressionValue value = parts[i].evaluate({});
@@ -109,7 +111,18 @@ void read_size(KernelSpec& spec, const std::string& text) {
       throw UserError(fmt::format("--size: '{}' has more than 2^63 points", text), "make the problem smaller");
     }
   }
-  spec.has_size = true;
+}
+
+/// A block or a part of the grid in a dimension that the problem does not have would be cut from a size of 1, unseen.
+void require_dimension(const KernelSpec& spec, size_t i, std::string_view what, const KernelExpression& expression) {
+  const std::string& text = expression.text();
+  const bool is_one = text == "1" || std::any_of(spec.parameters.begin(), spec.parameters.end(), [&](const auto& p) {
+                        return p.name == text && p.values == std::vector<std::string>{"1"};
+                      });
+  if (static_cast<int>(i) < spec.dimensions || is_one) return;
+  const char* all = i == 1 ? "X,Y" : "X,Y,Z";
+  throw UserError(fmt::format("--size has no {}, in which {} is '{}'", "xyz"[i], what, text),
+                  fmt::format("give --size={}, with 1 where that is meant", all));
 }
 
 void read_launch(KernelSpec& spec, const KernelRequest& request) {
@@ -121,8 +134,8 @@ void read_launch(KernelSpec& spec, const KernelRequest& request) {
     }
     return;
   }
-  if (!spec.has_size) throw UserError("the problem's size is missing", "add for example --size=4096,4096");
-  const std::vector<ExpressionName> names = config_names(spec.parameters);
+  if (spec.dimensions == 0) throw UserError("the problem's size is missing", "add for example --size=4096,4096");
+  const std::vector<ExpressionName> names = config_names(spec.parameters, spec.dimensions);
   size_t given = 0;
   if (!request.block.empty()) {
     spec.block = dimensions(request.block, "--block", names, given);
@@ -138,11 +151,31 @@ void read_launch(KernelSpec& spec, const KernelRequest& request) {
     const std::array<KernelExpression, 3> parts = dimensions(request.grid_div, "--grid-div", names, given);
     std::copy(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(given), spec.grid_div.begin());
   }
+  for (size_t i = 0; i < 3; ++i) {
+    require_dimension(spec, i, "the block", spec.block[i]);
+    require_dimension(spec, i, "--grid-div", spec.grid_div[i]);
+  }
+}
+
+void read_flags(KernelSpec& spec, const KernelRequest& request) {
+  spec.flags = request.flags;
+  for (const std::string& flag : spec.flags) {
+    if (!is_utf8(flag)) {
+      throw UserError(fmt::format("--cflags: '{}' is not UTF-8", valid_utf8(flag)), "rename what it names");
+    }
+    // An OpenCL compiler gets all its options as one text.
+    const bool white = std::any_of(flag.begin(), flag.end(), [](unsigned char c) { return std::isspace(c) != 0; });
+    if (spec.language == KernelLanguage::kOpenCl && white) {
+      throw UserError(
+          fmt::format("--cflags: '{}' holds white space, which OpenCL takes for the end of an option", flag),
+          "rename the directory, or write the macro into the source");
+    }
+  }
 }
 
 void read_arguments(KernelSpec& spec, const KernelRequest& request) {
   for (const std::string& text : request.arguments) {
-    for (KernelArgument& argument : parse_kernel_arguments(text, spec.size)) {
+    for (KernelArgument& argument : parse_kernel_arguments(text, spec.size, spec.dimensions)) {
       const bool taken = std::any_of(spec.arguments.begin(), spec.arguments.end(),
                                      [&](const KernelArgument& a) { return a.name == argument.name; });
       if (taken) throw UserError(fmt::format("--args: there are two arguments '{}'", argument.name), "rename one");
@@ -163,17 +196,8 @@ void read_arguments(KernelSpec& spec, const KernelRequest& request) {
 /// The source with all that it includes by "..." from beside it, each file once.
 uint64_t hash_source(const std::filesystem::path& path, const std::string& code, std::set<std::string>& seen) {
   uint64_t hash = hash_bytes(code);
-  for (std::string_view line : split_string(code, '\n')) {
-    line = trim(line);
-    if (!line.starts_with('#')) continue;
-    line = trim(line.substr(1));
-    if (!line.starts_with("include")) continue;
-    line = trim(line.substr(7));
-    const size_t end = line.find('"', 1);
-    if (!line.starts_with('"') || end == std::string_view::npos) continue;
-    const std::filesystem::path file = path.parent_path() / line.substr(1, end - 1);
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error) || !seen.insert(file.lexically_normal()).second) continue;
+  for (const std::filesystem::path& file : included_files(path, code).files) {
+    if (!seen.insert(file.lexically_normal()).second) continue;
     hash = hash_combine(hash, hash_source(file, read_file(file), seen));
   }
   return hash;
@@ -204,17 +228,23 @@ bool is_identifier(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-std::span<const ExpressionName> size_names() {
-  static const std::vector<ExpressionName> names{{"size_x", {}}, {"size_y", {}}, {"size_z", {}}};
+std::vector<ExpressionName> size_names(int dimensions) {
+  constexpr std::string_view kGive[] = {"X", "X,Y", "X,Y,Z"};
+  std::vector<ExpressionName> names;
+  for (int i = 0; i < 3; ++i) {
+    ExpressionName& name = names.emplace_back();
+    name.name = fmt::format("size_{}", "xyz"[i]);
+    if (i >= dimensions) name.missing = fmt::format("give --size={}", kGive[i]);
+  }
   return names;
 }
 
-std::vector<ExpressionName> config_names(std::span<const KernelParameter> parameters) {
+std::vector<ExpressionName> config_names(std::span<const KernelParameter> parameters, int dimensions) {
   std::vector<ExpressionName> names;
   for (const KernelParameter& p : parameters) {
     names.push_back({p.name, p.numbers ? std::vector<std::string>() : p.values});
   }
-  for (const ExpressionName& size : size_names()) {
+  for (const ExpressionName& size : size_names(dimensions)) {
     const bool hidden = std::any_of(parameters.begin(), parameters.end(),
                                     [&](const KernelParameter& p) { return p.name == size.name; });
     if (!hidden) names.push_back(size);
@@ -230,13 +260,17 @@ KernelParameter parse_kernel_parameter(std::string_view text) {
   const size_t equals = text.find('=');
   const std::string_view name = trim(text.substr(0, equals));
   if (equals == std::string_view::npos || !is_identifier(name)) {
-    throw UserError(fmt::format("--param: '{}' does not begin with a name and '='", text),
+    throw UserError(fmt::format("--param: '{}' does not begin with a name and '='", valid_utf8(text)),
                     "write for example --param=block_size_x=16,32,64");
   }
   KernelParameter out{std::string(name), {}, true};
   const std::string_view list = trim(text.substr(equals + 1));
   if (list.empty()) {
     throw UserError(fmt::format("--param: {} has no values", name), "list them: --param=block_size_x=16,32,64");
+  }
+  if (!is_utf8(list)) {
+    throw UserError(fmt::format("--param: the values '{}' of {} are not UTF-8", valid_utf8(list), name),
+                    "what a value stands for can be chosen with #if in the source");
   }
   for (std::string_view part : split_string(list, ',')) {
     const std::string_view value = trim(part);
@@ -268,13 +302,17 @@ KernelSpec describe_kernel(const KernelRequest& request) {
   KernelSpec spec;
   spec.source = request.source;
   spec.name = request.source.stem();
+  if (!is_utf8(spec.name)) {
+    throw UserError(fmt::format("the name of the file '{}' is not UTF-8", valid_utf8(request.source.string())),
+                    "records and results tell the kernel by it: rename the file");
+  }
   spec.language = language_of(request);
   spec.code = read_input(request.source);
   std::set<std::string> seen;
   spec.code_hash = hash_source(spec.source, spec.code, seen);
   require_includable(spec);
   spec.entry = entry_of(spec, request);
-  spec.flags = request.flags;
+  read_flags(spec, request);
   for (const std::string& text : request.parameters) {
     KernelParameter parameter = parse_kernel_parameter(text);
     const bool taken = std::any_of(spec.parameters.begin(), spec.parameters.end(),
@@ -284,7 +322,7 @@ KernelSpec describe_kernel(const KernelRequest& request) {
     spec.parameters.push_back(std::move(parameter));
   }
   read_size(spec, request.size);
-  const std::vector<ExpressionName> names = config_names(spec.parameters);
+  const std::vector<ExpressionName> names = config_names(spec.parameters, spec.dimensions);
   for (const std::string& text : request.restrictions) {
     spec.restrictions.push_back(KernelExpression::parse(text, "--restrict", names));
   }
@@ -295,7 +333,7 @@ KernelSpec describe_kernel(const KernelRequest& request) {
 
 std::string KernelSpec::identity() const {
   std::string text = fmt::format("kernel:name={},entry={},code={:016x}", name, entry, code_hash);
-  if (has_size) text += fmt::format(",size={}:{}:{}", size[0], size[1], size[2]);
+  if (dimensions > 0) text += fmt::format(",size={}:{}:{}", size[0], size[1], size[2]);
   if (has_grid()) {
     const auto joined = [](const std::array<KernelExpression, 3>& e) {
       return fmt::format("{}:{}:{}", e[0].text(), e[1].text(), e[2].text());

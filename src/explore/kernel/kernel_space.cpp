@@ -21,7 +21,7 @@ constexpr uint64_t kMostLooks = 1'000'000;
 class ConfigValues {
  public:
   explicit ConfigValues(const KernelSpec& spec) : parameters_(spec.parameters.size()) {
-    const std::vector<ExpressionName> names = config_names(spec.parameters);
+    const std::vector<ExpressionName> names = config_names(spec.parameters, spec.dimensions);
     sizes_ = std::vector<int64_t>(names.size() - parameters_);
     for (size_t i = 0; i < sizes_.size(); ++i) {
       const std::string& name = names[parameters_ + i].name;
@@ -59,8 +59,6 @@ std::optional<KernelLaunch> launch_of(const KernelSpec& spec, std::span<const in
     if (!block.ok() || !div.ok() || block.value < 1 || div.value < 1) return std::nullopt;
     launch.block[i] = block.value;
     launch.grid[i] = (spec.size[i] - 1) / div.value + 1;
-    int64_t total = 0;
-    if (__builtin_mul_overflow(launch.block[i], launch.grid[i], &total)) return std::nullopt;
   }
   return launch;
 }
@@ -83,6 +81,7 @@ ConfigSpace kernel_space(const KernelSpec& spec) {
   if (spec.parameters.empty()) {
     throw UserError("the kernel has no parameters to tune", "add for example --param=block_size_x=16,32,64");
   }
+  require_used_parameters(spec);
   ConfigSpace space;
   for (const KernelParameter& parameter : spec.parameters) space.add(knob_of(parameter));
   const auto shared = std::make_shared<const KernelSpec>(spec);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "explore/kernel/names.h"
 #include "tensmith/explore/kernel/kernel.h"
 
 /// A light reading of C-like sources: enough to find the kernels in them.
@@ -13,8 +14,10 @@ namespace {
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// The source's words and symbols, one each; comments, texts and preprocessor lines are left out.
-std::vector<std::string_view> words_of(std::string_view source) {
+enum class Directives : uint8_t { kLeftOut, kRead };
+
+/// The source's words and symbols, one each; comments, texts and, if so, preprocessor lines are left out.
+std::vector<std::string_view> words_of(std::string_view source, Directives directives = Directives::kLeftOut) {
   std::vector<std::string_view> words;
   bool line_start = true;
   for (size_t i = 0; i < source.size();) {
@@ -30,7 +33,7 @@ std::vector<std::string_view> words_of(std::string_view source) {
     } else if (rest.starts_with("/*")) {
       const size_t end = rest.find("*/", 2);
       i += end == std::string_view::npos ? rest.size() : end + 2;
-    } else if (c == '#' && line_start) {
+    } else if (c == '#' && line_start && directives == Directives::kLeftOut) {
       // A line that ends in a backslash goes on.
       size_t end = 0;
       do {
@@ -120,6 +123,14 @@ std::vector<std::string> kernels_of(std::string_view source, KernelLanguage lang
     if (!marker) continue;
     const std::string_view name = marked_name(words, i);
     if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
+  }
+  return names;
+}
+
+std::set<std::string> names_in_source(std::string_view code) {
+  std::set<std::string> names;
+  for (std::string_view word : words_of(code, Directives::kRead)) {
+    if (is_letter(word.front())) names.emplace(word);
   }
   return names;
 }

@@ -9,7 +9,7 @@ namespace {
 using Role = KernelArgument::Role;
 using Content = KernelArgument::Content;
 
-std::vector<KernelArgument> parse(std::string_view text) { return parse_kernel_arguments(text, {64, 32, 1}); }
+std::vector<KernelArgument> parse(std::string_view text) { return parse_kernel_arguments(text, {64, 32, 1}, 2); }
 
 std::string error_of(std::string_view text) {
   try {

@@ -5,6 +5,7 @@
 #include "tensmith/explore/kernel/kernel_space.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
+#include "tensmith/support/log.h"
 
 namespace tensmith {
 namespace {
@@ -13,7 +14,7 @@ class KernelTest : public ::testing::Test {
  protected:
   KernelTest() {
     write_file(dir_.path() / "add.cl",
-               "__kernel void add(__global float* out, int n) { out[get_global_id(0)] = n; }\n");
+               "#define kij 1\n__kernel void add(__global float* out, int n) { out[get_global_id(0)] = n + order; }\n");
     write_file(dir_.path() / "add.c", "void add(float* out, int n) { out[0] = n; }\n");
     request_.source = dir_.path() / "add.cl";
     request_.parameters = {"block_size_x=16,32,64", "block_size_y=1,2", "order=ijk,kij"};
@@ -117,6 +118,7 @@ TEST_F(KernelTest, MistakesAreTold) {
   request_.restrictions = {};
   expect("the kernel has no parameters to tune");
   request_.size = "";
+  request_.restrictions = {};
   request_.arguments = {"out:float32[8]:output"};
   expect("the problem's size is missing (hint: add for example --size=4096,4096)");
   request_.size = "100,0";
@@ -150,6 +152,136 @@ TEST_F(KernelTest, MistakesAreTold) {
   request_.source = dir_.path() / "add.c";
   request_.block = "block_size_x";
   expect("--block has no meaning for a kernel in C");
+}
+
+TEST_F(KernelTest, ASizeThatIsUsedHasToBeGiven) {
+  const KernelRequest sound = request_;
+  const auto expect = [&](const std::string& expected) {
+    EXPECT_NE(error().find(expected), std::string::npos) << error();
+    request_ = sound;
+  };
+  request_.size = "100";
+  expect("--size has no y, in which the block is 'block_size_y' (hint: give --size=X,Y, with 1 where that is meant)");
+  request_.size = "100";
+  request_.block = "16,2";
+  expect("--size has no y, in which the block is '2'");
+  request_.size = "100";
+  request_.block = "block_size_x";
+  request_.grid_div = "1,block_size_y";
+  expect("--size has no y, in which --grid-div is 'block_size_y'");
+  request_.block = "block_size_x,1,block_size_y";
+  expect("--size has no z, in which the block is 'block_size_y' (hint: give --size=X,Y,Z, with 1 where");
+  for (const char* used : {"--restrict", "--block", "--grid-div"}) {
+    (used == std::string("--restrict") ? request_.restrictions.emplace_back()
+     : used == std::string("--block")  ? request_.block
+                                       : request_.grid_div) = "size_z";
+    expect(std::string(used) + ": column 1: 'size_z' has no value (hint: give --size=X,Y,Z)");
+  }
+  request_.arguments = {"out:float32[size_x*size_z]:output"};
+  expect("--args: 'out:float32[size_x*size_z]:output': column 8: 'size_z' has no value (hint: give --size=X,Y,Z)");
+  request_.source = dir_.path() / "add.c";
+  request_.size = "";
+  request_.parameters = {"n=1,2"};
+  request_.restrictions = {};
+  expect("'size_x' has no value (hint: give --size=X)");
+}
+
+TEST_F(KernelTest, AKernelMayHaveFewerDimensionsThanOthers) {
+  request_.size = "100";
+  request_.parameters = {"block_size_x=16,32", "block_size_y=1", "order=ijk,kij"};
+  EXPECT_EQ(error(), "no error") << "a block of 1 in a dimension that is not there";
+  request_.block = "block_size_x,1,1";
+  request_.grid_div = "block_size_x*2,1";
+  request_.parameters = {"block_size_x=16,32", "order=ijk,kij"};
+  request_.restrictions = {};
+  EXPECT_EQ(error(), "no error");
+  request_.size = "100,1";
+  request_.block = "block_size_x,2";
+  EXPECT_EQ(error(), "no error") << "it is meant";
+}
+
+TEST_F(KernelTest, AParameterThatNothingUsesIsRefused) {
+  std::string warnings;
+  set_log_sink([&](LogLevel, std::string_view message) { warnings += message; });
+  request_.parameters.emplace_back("oder=1,2");
+  EXPECT_NE(error().find("--param: nothing uses oder: neither '" + request_.source.string() +
+                         "' nor --block, --grid-div or --restrict names it (hint: did you mean 'order'?)"),
+            std::string::npos)
+      << error();
+  request_.parameters.back() = "vector_width=1,2";
+  EXPECT_NE(error().find("(hint: remove it, or use it in the source as a macro)"), std::string::npos) << error();
+  const auto with = [&](const std::string& more) {
+    write_file(request_.source, more + "\n__kernel void add(__global float* out, int n) { out[0] = order; }\n");
+    return error();
+  };
+  for (const char* other : {"// vector_width", "/* vector_width */", "__constant char* s = \"vector_width\";",
+                            "int vector_width2;", "#error vector'width"}) {
+    EXPECT_NE(with(other).find("nothing uses vector_width"), std::string::npos) << other;
+  }
+  for (const char* named : {"#if vector_width == 2\n#endif", "#define W \\\n  vector_width", "int vector_width;"}) {
+    EXPECT_EQ(with(named), "no error") << named;
+  }
+  write_file(dir_.path() / "part.h", "#include \"other.h\"\n");
+  write_file(dir_.path() / "other.h", "#define W vector_width\n");
+  EXPECT_EQ(with("#include \"part.h\""), "no error");
+  EXPECT_EQ(warnings, "");
+  write_file(dir_.path() / "other.h", "");
+  EXPECT_NE(with("#include \"part.h\""), "no error") << "all that it includes is known";
+  // What cannot be seen may name it.
+  for (const char* hidden : {"#include \"elsewhere.h\"", "#include HEADER", "#define P(a) vector_##a"}) {
+    warnings.clear();
+    EXPECT_EQ(with(hidden), "no error") << hidden;
+    EXPECT_NE(warnings.find("does not name vector_width; if no file that it includes does, its values change nothing"),
+              std::string::npos)
+        << warnings;
+  }
+  EXPECT_NE(with("#include <math.h>"), "no error");
+  request_.flags = {"-I."};
+  EXPECT_EQ(with("#include <math.h>"), "no error");
+  set_log_sink({});
+}
+
+TEST_F(KernelTest, AParameterMayBeUsedOutsideTheSource) {
+  write_file(request_.source, "__kernel void add(__global float* out, int n) {}\n");
+  request_.parameters = {"block_size_x=16", "block_size_y=1", "tile=1,2", "limit=1",
+                         "width=1,2",       "order=width,2",  "entry=add"};
+  request_.restrictions = {"limit > 0"};
+  request_.grid_div = "block_size_x*tile";
+  request_.flags = {"-DW=order"};
+  request_.entry = "entry";
+  EXPECT_EQ(error(), "no error");
+}
+
+TEST_F(KernelTest, WhatIsNotUtf8IsRefused) {
+  const KernelRequest sound = request_;
+  const auto expect = [&](const char* expected) {
+    EXPECT_EQ(error().find(expected), 0u) << error();
+    request_ = sound;
+  };
+  request_.parameters.emplace_back("word=a,\xff");
+  expect("--param: the values 'a,?' of word are not UTF-8 (hint: ");
+  request_.parameters.emplace_back("\xffword=a");
+  expect("--param: '?word=a' does not begin with a name");
+  request_.flags = {"-DX=\xff"};
+  expect("--cflags: '-DX=?' is not UTF-8 (hint: rename what it names)");
+  request_.arguments.emplace_back("in:int8[4]:file=\xff.bin");
+  expect("--args: 'in:int8[4]:file=?.bin' is not UTF-8 (hint: rename what it names)");
+  request_.source = dir_.path() / "\xff.cl";
+  write_file(request_.source, "__kernel void add(__global float* out, int n) {}\n");
+  expect("the name of the file '");
+  request_.parameters.emplace_back("word=\xc3\xa9,b");
+  EXPECT_NE(error().find("nothing uses word"), std::string::npos) << error();
+}
+
+TEST_F(KernelTest, OpenClTakesNoFlagWithASpace) {
+  request_.flags = {"-Imy files"};
+  EXPECT_NE(error().find("--cflags: '-Imy files' holds white space, which OpenCL takes for the end of an option"),
+            std::string::npos)
+      << error();
+  request_.source = dir_.path() / "add.c";
+  request_.parameters = {"n=1,2"};
+  request_.restrictions = {};
+  EXPECT_EQ(error(), "no error");
 }
 
 TEST_F(KernelTest, TheIdentityTellsCodeSizeArgumentsAndFlags) {

@@ -226,7 +226,8 @@ TEST_F(KernelMeasurerTest, AReferenceThatDoesNotWriteItsOutputsIsRefused) {
 
 TEST_F(KernelMeasurerTest, ALibrarysFunctionIsNotMistakenForAKernelOfItsName) {
   write_file(dir_.path() / "gamma.c",
-             "void gamma(float *out, const float *in, int n) { for (int i = 0; i < n; i++) out[i] = in[i] + 1; }\n");
+             "void gamma(float *out, const float *in, int n) { for (int i = 0; i < n; i++) out[i] = in[i] + 1 + fault; "
+             "}\n");
   request_.source = dir_.path() / "gamma.c";
   request_.parameters = {"fault=0"};
   request_.arguments = {"out:float32[2]:output,in:float32[2]:value=1,n:int32=2"};

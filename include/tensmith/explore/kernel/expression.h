@@ -15,6 +15,8 @@ namespace tensmith {
 struct ExpressionName {
   std::string name;
   std::vector<std::string> texts;  ///< empty: the name stands for an integer
+  /// Not empty: it has no value, and this is what to do about it, as a hint: an expression with it is refused.
+  std::string missing = {};
 };
 
 enum class ExpressionFault : uint8_t { kNone, kDivisionByZero, kOverflow };
@@ -48,13 +50,16 @@ class KernelExpression {
   explicit KernelExpression(int64_t constant);
 
   /// `where` begins messages ("--restrict"). Throws UserError with the place marked: for what is no expression, an
-  /// unknown name, a text that a name does not have, a number beyond 63 bits, and nesting deeper than 200.
+  /// unknown name, a name without a value, a text that a name does not have, a number beyond 63 bits, and nesting
+  /// deeper than 200.
   static KernelExpression parse(std::string_view text, std::string_view where, std::span<const ExpressionName> names);
 
   /// With a value for each name that parse was given.
   ExpressionValue evaluate(std::span<const int64_t> values) const;
 
   const std::string& text() const { return text_; }
+  /// Whether it has the name at this position of the list that parse was given.
+  bool uses(size_t name) const;
 
  private:
   friend class ExpressionParser;

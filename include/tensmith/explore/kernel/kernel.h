@@ -30,8 +30,8 @@ struct KernelParameter {
   bool operator==(const KernelParameter&) const = default;
 };
 
-/// NAME=V1,V2,... Throws UserError when the name is no identifier, the list is empty, or a value is empty, repeated, or
-/// holds a character that compilers' options do not carry.
+/// NAME=V1,V2,... Throws UserError when the name is no identifier, the list is empty, or a value is empty, repeated,
+/// not UTF-8, or holds a character that compilers' options do not carry.
 KernelParameter parse_kernel_parameter(std::string_view text);
 
 /// An argument of the kernel, in the order of its parameter list.
@@ -54,6 +54,7 @@ struct KernelArgument {
   int64_t integer = 0;           ///< the same, exactly, for integer types
   std::filesystem::path file;    ///< of kFile: raw little-endian elements
   std::string text;              ///< as canonical text
+  std::string given;             ///< as the user wrote it
 
   bool is_buffer() const { return role != Role::kScalar; }
   bool is_checked() const { return role == Role::kOutput || role == Role::kInOut; }
@@ -70,8 +71,9 @@ struct KernelArgument {
 /// OPTION is one of `input` (the default), `output`, `inout`; `random` (the default: [-1, 1) for floating-point types,
 /// small numbers otherwise), `random=LOW..HIGH`, `zeros`, `value=V`, `file=PATH` (to the end of the argument).
 /// TYPE is int8 to int64, uint8 to uint64, bool, float16, bfloat16 (buffers only), float32 or float64. The sizes are
-/// size_x, size_y and size_z. Throws UserError that shows the argument.
-std::vector<KernelArgument> parse_kernel_arguments(std::string_view text, const std::array<int64_t, 3>& size);
+/// size_x, size_y and size_z, of which the first `dimensions` have values. Throws UserError that shows the argument.
+std::vector<KernelArgument> parse_kernel_arguments(std::string_view text, const std::array<int64_t, 3>& size,
+                                                   int dimensions);
 
 /// What a user says about a kernel, as text.
 struct KernelRequest {
@@ -80,7 +82,9 @@ struct KernelRequest {
   std::string entry;                       ///< empty: the only kernel in the source
   std::vector<std::string> parameters;     ///< see parse_kernel_parameter
   std::vector<std::string> restrictions;   ///< see KernelExpression; true for the configs that are possible
-  std::string size;                        ///< X[,Y[,Z]]: the problem's size; expressions
+  /// X[,Y[,Z]]: the problem's size; expressions. Nothing else may use a dimension that is left out, but for a block of
+  /// 1 there.
+  std::string size;
   /// X[,Y[,Z]], expressions of parameters and sizes: threads of a block (work-items of a work-group). Empty: the
   /// parameters block_size_x, block_size_y and block_size_z, or 1.
   std::string block;
@@ -107,7 +111,7 @@ struct KernelSpec {
   std::vector<KernelParameter> parameters;
   std::vector<KernelExpression> restrictions;
   std::array<int64_t, 3> size{1, 1, 1};
-  bool has_size = false;
+  int dimensions = 0;  ///< of the size that was given; beyond them it is 1
   std::array<KernelExpression, 3> block{KernelExpression(1), KernelExpression(1), KernelExpression(1)};
   std::array<KernelExpression, 3> grid_div{KernelExpression(1), KernelExpression(1), KernelExpression(1)};
   std::vector<KernelArgument> arguments;

@@ -10,7 +10,7 @@ namespace tensmith {
 
 /// The configs of a kernel: a knob for each parameter, in their order; a constraint for each restriction, and one that
 /// the block and grid exist. A restriction that divides by zero or overflows does not hold. Throws UserError for a
-/// kernel without parameters.
+/// kernel without parameters, and for a parameter that neither the source nor an expression uses.
 ConfigSpace kernel_space(const KernelSpec& spec);
 
 /// The first values; where the restrictions forbid them, the valid config of the least index (of a space with over

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const int64_t values[] = {INT64_MIN, -1, 1};
     KernelExpression::parse(text, "fuzz", names).evaluate(values);
   });
-  attempt([&] { tensmith::parse_kernel_arguments(text, {64, 1, 1}); });
+  attempt([&] { tensmith::parse_kernel_arguments(text, {64, 1, 1}, 1); });
   attempt([&] { tensmith::parse_kernel_parameter(text); });
   for (const auto language :
        {tensmith::KernelLanguage::kC, tensmith::KernelLanguage::kOpenCl, tensmith::KernelLanguage::kCuda}) {
