@@ -2,9 +2,11 @@
 
 #include <signal.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <array>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -16,16 +18,45 @@ namespace {
 
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
+enum Access : uint8_t { kRead, kWrite, kUnknown };
+enum Place : uint8_t { kInFront, kInside, kBehind };
+constexpr size_t kAccesses = 3;
+constexpr size_t kPlaces = 3;
+
 /// What the handler may touch: everything is ready before a signal can come.
+struct Watched {
+  const GuardedBuffer* buffer = nullptr;
+  std::array<std::array<std::string, kPlaces>, kAccesses> replies;
+};
 struct State {
   int reply_fd = -1;
-  std::string wild_store;
   std::array<std::string, kSignals.size()> crash;
-  std::vector<const GuardedBuffer*> buffers;
+  std::vector<Watched> buffers;
 };
 State* state = nullptr;
 
-void on_fault(int signal, siginfo_t* info, void*) {
+std::string fault_text(Access access, Place place, const std::string& name) {
+  constexpr const char* kDid[] = {"read", "wrote", "read or wrote"};
+  if (place == kInside) return fmt::format("{} to {}, which may only be read", kDid[kWrite], name);
+  return fmt::format("{} {} {}", kDid[access], place == kInFront ? "in front of" : "behind the end of", name);
+}
+
+Access access_of([[maybe_unused]] const void* context) {
+#if defined(__x86_64__)
+  constexpr greg_t kWriteBit = 2;  // of a page fault's error code
+  const auto* told = static_cast<const ucontext_t*>(context);
+  return (told->uc_mcontext.gregs[REG_ERR] & kWriteBit) != 0 ? kWrite : kRead;
+#else
+  return kUnknown;
+#endif
+}
+
+Place place_of(const GuardedBuffer& buffer, uintptr_t address) {
+  const auto begin = reinterpret_cast<uintptr_t>(buffer.data());
+  return address < begin ? kInFront : address < begin + buffer.size() ? kInside : kBehind;
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   const std::string* reply = nullptr;
   for (size_t i = 0; i < kSignals.size(); ++i) {
@@ -34,9 +65,9 @@ void on_fault(int signal, siginfo_t* info, void*) {
     }
   }
   if (signal == SIGSEGV || signal == SIGBUS) {
-    for (const GuardedBuffer* buffer : state->buffers) {
-      if (buffer->owns(address)) {
-        reply = &state->wild_store;
+    for (const Watched& watched : state->buffers) {
+      if (watched.buffer->owns(address)) {
+        reply = &watched.replies[access_of(context)][place_of(*watched.buffer, address)];
       }
     }
   }
@@ -54,9 +85,6 @@ FaultGuard::FaultGuard(int reply_fd) {
   state = new State;
   state->reply_fd = reply_fd;
   proto::RunnerReply reply;
-  reply.set_status(proto::RunnerReply::WILD_STORE);
-  reply.set_error("accessed memory outside its operands (or stored to an input)");
-  state->wild_store = frame(reply);
   for (size_t i = 0; i < kSignals.size(); ++i) {
     reply.set_status(proto::RunnerReply::CRASH);
     reply.set_error(fmt::format("died of signal {} ({})", kSignals[i], strsignal(kSignals[i])));
@@ -75,8 +103,23 @@ FaultGuard::FaultGuard(int reply_fd) {
   }
 }
 
-void FaultGuard::watch(std::span<const GuardedBuffer* const> buffers) {
-  state->buffers.assign(buffers.begin(), buffers.end());
+void FaultGuard::watch(std::span<const WatchedBuffer> buffers) {
+  std::vector<Watched> all;
+  for (const WatchedBuffer& buffer : buffers) {
+    Watched& watched = all.emplace_back();
+    watched.buffer = buffer.buffer;
+    for (Access access : {kRead, kWrite, kUnknown}) {
+      for (Place place : {kInFront, kInside, kBehind}) {
+        proto::RunnerReply reply;
+        // What may only be read faults when it is written to, whatever the processor tells.
+        const bool read = access == kRead && place != kInside;
+        reply.set_status(read ? proto::RunnerReply::CRASH : proto::RunnerReply::WILD_STORE);
+        reply.set_error(fault_text(access, place, buffer.name));
+        watched.replies[access][place] = frame(reply);
+      }
+    }
+  }
+  state->buffers = std::move(all);
 }
 
 }  // namespace tensmith

@@ -16,7 +16,6 @@ namespace tensmith {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr std::byte kPattern{0xC5};
 /// Kernels go wrong by rows of an image rather than by an element. It costs addresses, no memory.
 constexpr size_t kGuardBytes = 1 << 20;
 
@@ -43,10 +42,8 @@ GuardedBuffer::GuardedBuffer(size_t bytes) : size_(bytes) {
     throw WorkError(fmt::format("no memory for an operand of {} bytes: {}", bytes, std::strerror(error)),
                     "free some memory or use a smaller workload");
   }
-  std::byte* last = first + inner;
-  data_ = last - round_up(bytes, kAlignment);
-  std::fill(first, data_, kPattern);
-  std::fill(data_ + bytes, last, kPattern);
+  data_ = first + inner - round_up(bytes, kAlignment);
+  surround(kSurroundings);
 }
 
 GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept
@@ -54,7 +51,9 @@ GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept
       region_bytes_(std::exchange(other.region_bytes_, 0)),
       guard_(other.guard_),
       data_(std::exchange(other.data_, nullptr)),
-      size_(other.size_) {}
+      size_(other.size_),
+      pattern_(other.pattern_),
+      read_only_(other.read_only_) {}
 
 GuardedBuffer::~GuardedBuffer() {
   if (region_ != 0) {
@@ -63,15 +62,27 @@ GuardedBuffer::~GuardedBuffer() {
 }
 
 bool GuardedBuffer::intact() const {
-  const auto is_pattern = [](std::byte b) { return b == kPattern; };
+  const auto is_pattern = [this](std::byte b) { return b == pattern_; };
   const auto* first = reinterpret_cast<const std::byte*>(region_ + guard_);
   const auto* last = reinterpret_cast<const std::byte*>(region_ + region_bytes_ - guard_);
   return std::all_of(first, static_cast<const std::byte*>(data_), is_pattern) &&
          std::all_of(static_cast<const std::byte*>(data_ + size_), last, is_pattern);
 }
 
+void GuardedBuffer::surround(std::byte pattern) {
+  auto* first = reinterpret_cast<std::byte*>(region_ + guard_);
+  auto* last = reinterpret_cast<std::byte*>(region_ + region_bytes_ - guard_);
+  const auto inner = static_cast<size_t>(last - first);
+  if (read_only_) mprotect(first, inner, PROT_READ | PROT_WRITE);
+  std::fill(first, data_, pattern);
+  std::fill(data_ + size_, last, pattern);
+  if (read_only_) mprotect(first, inner, PROT_READ);
+  pattern_ = pattern;
+}
+
 void GuardedBuffer::make_read_only() {
   mprotect(reinterpret_cast<void*>(region_ + guard_), region_bytes_ - 2 * guard_, PROT_READ);
+  read_only_ = true;
 }
 
 }  // namespace tensmith

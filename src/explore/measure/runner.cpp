@@ -260,11 +260,11 @@ class Runner {
 
   /// Tells the fault handler of every operand there is.
   void watch() {
-    std::vector<const GuardedBuffer*> all;
-    for (const GuardedBuffer& b : inputs_) all.push_back(&b);
-    for (const Output& o : outputs_) all.push_back(&o.buffer);
+    std::vector<WatchedBuffer> all;
+    for (const GuardedBuffer& b : inputs_) all.push_back({&b, "an input"});
+    for (const Output& o : outputs_) all.push_back({&o.buffer, "an output"});
     for (const auto& [handle, loaded] : loaded_) {
-      for (const GuardedBuffer& b : loaded.packed) all.push_back(&b);
+      for (const GuardedBuffer& b : loaded.packed) all.push_back({&b, "a packed operand"});
     }
     guard_.watch(all);
   }

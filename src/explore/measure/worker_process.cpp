@@ -33,14 +33,16 @@ std::string_view role_name(WorkerRole role) {
 }
 
 Subprocess start(const std::string& program, WorkerRole role, int socket, int data_fd, const std::vector<int>& cpus,
-                 int threads) {
+                 int threads, const std::vector<std::string>& environment) {
   SpawnOptions options;
   options.argv = {program, "worker", std::string(role_name(role)), fmt::format("{}", fmt::join(cpus, ","))};
   options.fds = {{socket, kWorkerSocketFd}};
   if (data_fd >= 0) {
     options.fds.push_back({data_fd, kWorkerDataFd});
   }
-  options.environment = {fmt::format("OMP_NUM_THREADS={}", threads), fmt::format("{}=1", kWorkerVariable)};
+  options.environment = environment;
+  options.environment.push_back(fmt::format("OMP_NUM_THREADS={}", threads));
+  options.environment.push_back(fmt::format("{}=1", kWorkerVariable));
   // An OpenCL device that is this CPU has a pool of its own.
   if (role == WorkerRole::kKernelRunner)
     options.environment.push_back(fmt::format("POCL_MAX_PTHREAD_COUNT={}", threads));
@@ -67,11 +69,11 @@ std::string WorkerEnd::describe() const {
 }
 
 WorkerProcess::WorkerProcess(const std::string& program, WorkerRole role, int data_fd, const std::vector<int>& cpus,
-                             int threads)
+                             int threads, const std::vector<std::string>& environment)
     : child_([&] {
         FdPair pair = make_socket_pair();
         socket_ = std::move(pair.first);
-        return start(program, role, pair.second.get(), data_fd, cpus, threads);
+        return start(program, role, pair.second.get(), data_fd, cpus, threads, environment);
       }()) {}
 
 Exchange WorkerProcess::wait_for(short events, double deadline, const StopQuery& stop) const {

@@ -45,10 +45,10 @@ class WorkerProcess {
   using StopQuery = Measurer::StopQuery;
 
   /// Starts `program worker ROLE`. `data_fd` (or -1) becomes kWorkerDataFd, `cpus` are where it may run (empty:
-  /// anywhere). `threads` is how many OpenMP may use there: a library's pool must not add threads of its own. Throws
-  /// DeviceError when it cannot be started.
-  WorkerProcess(const std::string& program, WorkerRole role, int data_fd, const std::vector<int>& cpus,
-                int threads = 1);
+  /// anywhere). `threads` is how many OpenMP may use there: a library's pool must not add threads of its own.
+  /// `environment` is as that of SpawnOptions. Throws DeviceError when it cannot be started.
+  WorkerProcess(const std::string& program, WorkerRole role, int data_fd, const std::vector<int>& cpus, int threads = 1,
+                const std::vector<std::string>& environment = {});
 
   int fd() const { return socket_.get(); }
   Exchange send(const google::protobuf::MessageLite& message, double deadline, const StopQuery& stop);

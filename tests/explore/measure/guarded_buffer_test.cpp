@@ -26,6 +26,22 @@ TEST(GuardedBuffer, SeesStoresJustOutside) {
   }
 }
 
+TEST(GuardedBuffer, WhatIsAroundItCanBeChanged) {
+  GuardedBuffer buffer(100);
+  const auto* bytes = static_cast<const std::byte*>(buffer.data());
+  std::memset(buffer.data(), 1, 100);
+  EXPECT_EQ(bytes[100], kSurroundings);
+  buffer.surround(std::byte{7});
+  EXPECT_EQ(bytes[100], std::byte{7});
+  EXPECT_EQ(bytes[-1], std::byte{7});
+  EXPECT_TRUE(buffer.intact());
+  buffer.make_read_only();
+  buffer.surround(std::byte{8});
+  EXPECT_EQ(bytes[127], std::byte{8});
+  EXPECT_TRUE(buffer.intact());
+  EXPECT_EQ(bytes[99], std::byte{1});
+}
+
 TEST(GuardedBuffer, KnowsItsGuardPages) {
   const GuardedBuffer buffer(64);
   const auto start = reinterpret_cast<uintptr_t>(buffer.data());
@@ -41,6 +57,8 @@ TEST(GuardedBufferDeathTest, FarStoresAndStoresToInputsFault) {
   EXPECT_DEATH(bytes[64] = 1, "");
   buffer.make_read_only();
   EXPECT_DEATH(bytes[0] = 1, "");
+  buffer.surround(std::byte{7});
+  EXPECT_DEATH(bytes[0] = 1, "") << "it still is";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <map>
 
 #include <fmt/format.h>
@@ -28,7 +29,9 @@ enum Fault {
   kAbort,
   kExit,
   kKill,
-  kScribble
+  kScribble,
+  kReadFar,
+  kReadNear
 };
 
 constexpr const char* kFaultyC = R"(
@@ -54,6 +57,8 @@ void work(float *out, const float *in, int n, double add) {
   if (fault == 11) exit(0);
   if (fault == 12) kill(getpid(), SIGKILL);
   if (fault == 13) for (int fd = 3; fd < 64; fd++) write(fd, "\0\0\0\0\0\0\0\0", 8);
+  if (fault == 14) out[0] = in[n];
+  if (fault == 15) out[0] = out[n];
 }
 )";
 
@@ -74,7 +79,7 @@ class KernelMeasurerTest : public ::testing::Test {
     write_file(dir_.path() / "work.c", kFaultyC);
     write_file(dir_.path() / "work.cl", kFaultyOpenCl);
     request_.source = dir_.path() / "work.c";
-    request_.parameters = {"fault=0,1,2,3,4,5,6,7,8,9,10,11,12,13"};
+    request_.parameters = {"fault=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"};
     request_.size = "64";
     request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64,add:float64=0.5"};
     options_.min_seconds = 1e-4;
@@ -156,8 +161,8 @@ TEST_F(KernelMeasurerTest, ParametersComeAfterTheFlags) {
 TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   make();
   const auto results = measure({kWrong, kUnwritten, kJustOutside, kGuardPage, kStoreToInput, kNowhere, kForever,
-                                kAsleep, kNoCode, kAbort, kExit, kKill, kScribble, kNone});
-  ASSERT_EQ(results.size(), 14u);
+                                kAsleep, kNoCode, kAbort, kExit, kKill, kScribble, kReadFar, kNone});
+  ASSERT_EQ(results.size(), 15u);
   const auto expect = [&](Fault fault, TrialStatus status, const char* error) {
     const TrialResult& r = results.at(static_cast<uint16_t>(fault));
     EXPECT_EQ(to_string(r.status), to_string(status)) << fault << ": " << r.error;
@@ -168,8 +173,11 @@ TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   expect(kWrong, TrialStatus::kWrongOutput, "'out': 64 of 64 elements are wrong");
   expect(kUnwritten, TrialStatus::kWrongOutput, "1 of 64 elements are wrong; the first is element 63: ");
   expect(kJustOutside, TrialStatus::kWildStore, "wrote outside 'out'");
-  expect(kGuardPage, TrialStatus::kWildStore, "outside its operands");
-  expect(kStoreToInput, TrialStatus::kWildStore, "stored to an input");
+  expect(kGuardPage, TrialStatus::kWildStore, "wrote behind the end of 'out'");
+  expect(kStoreToInput, TrialStatus::kWildStore, "wrote to 'in', which may only be read");
+#if defined(__x86_64__)
+  expect(kReadFar, TrialStatus::kCrash, "read behind the end of 'in'");
+#endif
   expect(kNowhere, TrialStatus::kCrash, "signal 11");
   // On a machine that gives it no time it cannot be told from one that waits.
   const TrialStatus forever = results.at(kForever).status;
@@ -182,6 +190,92 @@ TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   expect(kKill, TrialStatus::kCrash, "(SIGKILL), twice");
   // kNone comes after it: what it is compared with has not changed.
   expect(kScribble, TrialStatus::kCrash, "the runner process ");
+}
+
+/// The least distance that a guard page does not see: what is read there differs from run to run.
+TEST_F(KernelMeasurerTest, AReadJustBehindABufferIsSeenWhereTheAnswerDependsOnIt) {
+  request_.arguments = {"out:float32[63]:output,in:float32[63],n:int32=63,add:float64=0.5"};
+  make(Config{{kReadFar}});
+  EXPECT_NE(error().find("the reference cannot be made with config 14: 1 of 63 elements of 'out' are not written, or "
+                         "differ from run to run: threads race, or something is read outside a buffer"),
+            std::string::npos)
+      << error();
+  // As though each of two surroundings were the right answer.
+  for (const unsigned char byte : {0xC5, 0xFF}) {
+    make();
+    const TrialResult sound = measure({kNone}).at(kNone);
+    EXPECT_EQ(sound.status, TrialStatus::kOk) << sound.error;
+    std::vector<float> expected(63, 0.5f);
+    std::memset(expected.data(), byte, sizeof(float));
+    const std::filesystem::path file = dir_.path() / "expected.bin";
+    write_file(file, {reinterpret_cast<const char*>(expected.data()), expected.size() * sizeof(float)});
+    request_.arguments = {"out:float32[63]:output,in:float32[63]:zeros,n:int32=63,add:float64=0.5"};
+    make(file);
+    for (const uint16_t fault : {kReadFar, kReadNear}) {
+      const TrialResult result = measure({fault}).at(fault);
+      EXPECT_EQ(result.status, TrialStatus::kWrongOutput) << result.error;
+      EXPECT_EQ(
+          result.error.find("in a second run: its threads race, or it reads outside a buffer") != std::string::npos,
+          byte == 0xC5)
+          << result.error;
+    }
+  }
+}
+
+TEST_F(KernelMeasurerTest, AKilledCompilerIsStartedOnceMore) {
+  const std::filesystem::path count = dir_.path() / "count";
+  // Ends as many compilers as the file says: itself, or (as the driver of a compiler tells it) a program that it runs.
+  const auto use_killed = [&](int times, const char* end) {
+    write_file(count, std::string(static_cast<size_t>(times), 'x'));
+    const std::filesystem::path compiler = dir_.path() / "killed-cc";
+    write_file(compiler, fmt::format("#!/bin/sh\ncase \"$1\" in --version) exec cc \"$@\";; esac\n"
+                                     "if [ -s {0} ]; then truncate -s -1 {0}; {1}; fi\nexec cc \"$@\"\n",
+                                     count.string(), end));
+    std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
+    options_.compiler = compiler;
+  };
+  for (const char* end : {"kill -9 $$", "echo 'cc: fatal error: Killed signal terminated program cc1' >&2; exit 1"}) {
+    use_killed(1, end);
+    make();
+    EXPECT_EQ(error(), "no error") << "of the reference";
+    write_file(count, "x");
+    EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk);
+    write_file(count, "xx");
+    const TrialResult lost = measure({kNone}).at(kNone);
+    EXPECT_EQ(lost.status, TrialStatus::kWorkerLost) << lost.error;
+    EXPECT_EQ(lost.error.find("the compiler was killed"), 0u) << lost.error;
+    EXPECT_TRUE(lost.error.ends_with(", twice")) << lost.error;
+    use_killed(2, end);
+    make();
+    const std::string told = error();
+    EXPECT_EQ(told.find("the reference cannot be made with config 0: worker lost: the compiler was killed"), 0u)
+        << told;
+    EXPECT_NE(told.find("twice (hint: it is not the kernel's doing: the machine may be short of memory"),
+              std::string::npos)
+        << told;
+  }
+}
+
+TEST_F(KernelMeasurerTest, AKilledRunnerIsStartedOnceMore) {
+  // Kills itself the first time; after that the file is there.
+  write_file(dir_.path() / "once.c", R"(
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+void once(float *out, int n) {
+  if (KILLS && open(FLAG, O_RDWR | O_CREAT | O_EXCL, 0600) >= 0) kill(getpid(), SIGKILL);
+  for (int i = 0; i < n; i++) out[i] = i;
+}
+)");
+  const std::filesystem::path flag = dir_.path() / "flag";
+  request_.source = dir_.path() / "once.c";
+  request_.parameters = {"KILLS=1,0"};
+  request_.flags = {fmt::format("-DFLAG=\"{}\"", flag.string())};
+  request_.arguments = {"out:float32[8]:output,n:int32=8"};
+  make(Config{{0}});
+  EXPECT_EQ(error(), "no error") << "of the reference";
+  EXPECT_TRUE(std::filesystem::remove(flag));
+  EXPECT_EQ(measure({0}).at(0).status, TrialStatus::kOk);
 }
 
 TEST_F(KernelMeasurerTest, AComparisonDropsWhatFailsAndGoesOn) {
@@ -206,8 +300,8 @@ TEST_F(KernelMeasurerTest, AReferenceThatCannotBeMadeIsTold) {
 
 TEST_F(KernelMeasurerTest, AReferenceThatDoesNotWriteItsOutputsIsRefused) {
   make(Config{{kUnwritten}});
-  EXPECT_NE(error().find("the reference cannot be made with config 2: 1 of 64 elements of 'out' are not written (or "
-                         "differ from run to run)"),
+  EXPECT_NE(error().find("the reference cannot be made with config 2: 1 of 64 elements of 'out' are not written, or "
+                         "differ from run to run"),
             std::string::npos)
       << error();
   request_.arguments = {"out:float32[64]:inout:zeros,in:float32[64],n:int32=64,add:float64=0.5"};
@@ -314,11 +408,25 @@ TEST_F(KernelMeasurerTest, AFileCanBeTheReference) {
 TEST_F(KernelMeasurerTest, ArgumentsThatDoNotFitAreFoundByTheCompiler) {
   request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64"};
   make();
-  EXPECT_NE(error().find("--args:1:"), std::string::npos) << error();
-  EXPECT_NE(error().find("too few arguments to function 'work'"), std::string::npos) << error();
-  request_.arguments = {"out:float32[64]:output,n:int32=64,in:float32[64],add:float64=0.5"};
+  EXPECT_NE(error().find("build error: --args: error: too few arguments to function 'work'"), std::string::npos)
+      << error();
+  request_.arguments = {"out:float32[64]:output, n : int32 = size_x ,in:float32[64],add:float64=0.5"};
   make();
-  EXPECT_NE(error().find("--args:1:"), std::string::npos) << error();
+  EXPECT_NE(error().find("build error: --args: 'n : int32 = size_x': error: "), std::string::npos) << error();
+  request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64,add:float64=0.5,more:int32=1"};
+  make();
+  EXPECT_NE(error().find("error: too many arguments to function 'work'"), std::string::npos) << error();
+}
+
+TEST_F(KernelMeasurerTest, ASourceThatEndsTooEarlyIsTold) {
+  write_file(dir_.path() / "open.c",
+             "void work(float *out, int n) { for (int i = 0; i < n + fault; i++) { out[i] = i; }\n");
+  request_.source = dir_.path() / "open.c";
+  request_.entry = "work";
+  request_.arguments = {"out:float32[64]:output,n:int32=64"};
+  make();
+  EXPECT_NE(error().find("open.c: error: expected declaration or statement at end of input"), std::string::npos)
+      << error();
 }
 
 TEST_F(KernelMeasurerTest, AKernelThatTheSourceDoesNotHaveIsTold) {
@@ -388,6 +496,7 @@ TEST_F(KernelMeasurerTest, FaultsOfOpenCl) {
   EXPECT_EQ(results[1].status, TrialStatus::kWrongOutput) << results[1].error;
   EXPECT_EQ(results[2].status, TrialStatus::kBuildError);
   EXPECT_NE(results[2].error.find("no such code"), std::string::npos) << results[2].error;
+  EXPECT_NE(results[2].error.find((dir_.path() / "work.cl").string() + ":3:"), std::string::npos) << results[2].error;
   EXPECT_NE(results[3].status, TrialStatus::kOk);
   const auto compared = measurer_->compare({configs.data(), 2}, {2, 2, 0.1}, [] { return false; });
   EXPECT_EQ(compared[0].seconds.size(), 2u) << compared[0].error;
@@ -420,6 +529,21 @@ TEST_F(KernelMeasurerTest, WhatOpenClRefusesHasItsReason) {
   EXPECT_NE(error().find("the argument 'n' (float32) does not fit parameter 3 of 'work', which is 'int'"),
             std::string::npos)
       << error();
+  request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64,add:float32=0.5"};
+  request_.grid_div = "1";
+  const std::pair<const char*, const char*> kSizes[] = {
+      {"1099511627776", "a grid of 1099511627776 blocks of 16 work-items in dimension x: the device has at most "},
+      {"9223372036854775807", "a grid of 9223372036854775807 blocks of 16 work-items in dimension x"},
+      {"1,65536,65536", "a grid of 65536 blocks of 1 work-items in dimension z"}};
+  for (const auto& [size, expected] : kSizes) {
+    request_.size = size;
+    make(Config{{0, 0}});
+    EXPECT_NE(error().find(std::string("the reference cannot be made with config 0: invalid config: ") + expected),
+              std::string::npos)
+        << error();
+    EXPECT_NE(error().find("(hint: make the problem or its blocks smaller)"), std::string::npos) << error();
+    EXPECT_THROW(measure({0}), UserError);
+  }
   options_.device = "no such device";
   EXPECT_NE(missing_opencl(spec_), "no error");
   try {

@@ -138,8 +138,8 @@ TEST_F(FaultyMeasurer, EveryFaultHasItsStatusAndCostsOneTrial) {
   expect(kWrong, TrialStatus::kWrongOutput, "16 of 16 elements are wrong");
   expect(kUnwritten, TrialStatus::kWrongOutput, "1 of 16 elements are wrong; the first is element 15");
   expect(kJustOutside, TrialStatus::kWildStore, "wrote outside an output");
-  expect(kGuardPage, TrialStatus::kWildStore, "outside its operands");
-  expect(kStoreToInput, TrialStatus::kWildStore, "stored to an input");
+  expect(kGuardPage, TrialStatus::kWildStore, "wrote behind the end of an output");
+  expect(kStoreToInput, TrialStatus::kWildStore, "wrote to an input, which may only be read");
   expect(kNowhere, TrialStatus::kCrash, "died of signal 11");
   expect(kForever, TrialStatus::kRunTimeout, "took longer than 2 s");
   expect(kBuilderDies, TrialStatus::kBuildError, "SIGABRT");
@@ -179,7 +179,7 @@ TEST_F(FaultyMeasurer, AFaultInAComparisonCostsOneConfig) {
     EXPECT_EQ(compared[good].seconds.size(), 5u);
   }
   EXPECT_EQ(compared[1].status, TrialStatus::kWildStore);
-  EXPECT_NE(compared[1].error.find("outside its operands"), std::string::npos) << compared[1].error;
+  EXPECT_NE(compared[1].error.find("wrote behind the end of an output"), std::string::npos) << compared[1].error;
   EXPECT_EQ(compared[2].status, TrialStatus::kWrongOutput);
   EXPECT_EQ(compared[3].status, TrialStatus::kBuildError);
   EXPECT_EQ(compared[3].error, "the back end says no");

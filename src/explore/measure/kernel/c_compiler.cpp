@@ -25,10 +25,24 @@ constexpr double kPollSeconds = 0.005;
                     "install gcc, or name another with --compiler");
 }
 
+/// Whether somebody else ended the compiler, or one of the programs that it runs and tells of: the system, where memory
+/// is short, or an operator. What it was compiling has no part in that.
+bool was_killed(const ExitStatus& status, std::string_view messages) {
+  if (!status.exited) return true;
+  for (std::string_view line : split_string(messages, '\n')) {
+    const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
+    // Of gcc, its linker's driver, and clang.
+    const bool ended =
+        has("signal terminated program") || has("terminated with signal") || has("unable to execute command");
+    if (ended && (has("Killed") || has("Terminated"))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 CCompiler::CCompiler(const KernelSpec& spec, std::string compiler, double timeout)
-    : spec_(spec), compiler_(std::move(compiler)), timeout_(timeout), directory_("tensmith-kernel") {
+    : spec_(spec), compiler_(std::move(compiler)), timeout_(timeout), directory_(kKernelDirectory) {
   write_file(directory_.path() / "shim.c", kernel_shim_source(spec));
 }
 
@@ -66,8 +80,14 @@ std::optional<CompiledKernel> CCompiler::poll(Job& job) {
     result.status = TrialStatus::kBuildTimeout;
     result.error = fmt::format("compiling took longer than {} s", timeout_);
   } else if (!status->success()) {
-    result.status = TrialStatus::kBuildError;
-    result.error = status->exited ? first_error(read_file(job.messages)) : "the compiler was " + status->describe();
+    const std::string messages = read_file(job.messages);
+    if (was_killed(*status, messages)) {
+      result.status = TrialStatus::kWorkerLost;
+      result.error = "the compiler was " + (status->exited ? "killed: " + first_error(messages) : status->describe());
+    } else {
+      result.status = TrialStatus::kBuildError;
+      result.error = told_of_arguments(spec_, first_error(messages));
+    }
   } else {
     result.file = job.object;
   }

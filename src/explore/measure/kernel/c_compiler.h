@@ -7,12 +7,13 @@
 
 #include "tensmith/explore/kernel/kernel.h"
 #include "tensmith/explore/trial.h"
+#include "tensmith/support/claimed_temp_dir.h"
 #include "tensmith/support/file.h"
 #include "tensmith/support/subprocess.h"
 
 namespace tensmith {
 
-/// What compiling a config gave: a shared object, or why there is none.
+/// What compiling a config gave: a shared object, or why there is none. kWorkerLost where the compiler was killed.
 struct CompiledKernel {
   TrialStatus status = TrialStatus::kOk;
   std::string file;
@@ -50,7 +51,7 @@ class CCompiler {
   const KernelSpec& spec_;
   std::string compiler_;
   double timeout_;
-  TempDir directory_;
+  ClaimedTempDir directory_;
   size_t count_ = 0;
   std::vector<Job> jobs_;
 };

@@ -20,6 +20,11 @@ constexpr int kAnyArchitecture = 75;
 /// A failed launch leaves the context useless, which is a crash as far as the runner's process is concerned.
 constexpr bool ends_context(int error) { return error >= 700 && error < 720 && error != cuda::kOutOfResources; }
 
+/// What every GPU has at most, where none is there to tell: threads of a block, in all and by dimension, and blocks.
+constexpr int kMostThreads = 1024;
+constexpr std::array<int, 3> kMostBlock{1024, 1024, 64};
+constexpr std::array<int, 3> kMostGrid{INT32_MAX, 65535, 65535};
+
 /// What a value of an argument takes at most, and all parameters of a kernel together.
 constexpr size_t kSlot = 8;
 constexpr size_t kMostParameterBytes = 32768;
@@ -204,21 +209,22 @@ class CudaDevice : public KernelDevice {
   void check_launch(const proto::KernelLoad& request, Loaded& loaded) const {
     int64_t threads = 1;
     for (int i = 0; i < 3; ++i) {
-      const auto limit = [&](int64_t asked, int which, const char* what) {
-        const int64_t most = driver_ ? attribute(which + i) : INT32_MAX;
+      const auto limit = [&](int64_t asked, int which, const std::array<int, 3>& any, const char* what) {
+        const int64_t most = driver_ ? attribute(which + i) : any[static_cast<size_t>(i)];
         if (asked > most) {
-          throw KernelFailure(RunnerReply::INVALID, fmt::format("{} of {} in dimension {}: the GPU has at most {}",
-                                                                what, asked, "xyz"[i], most));
+          throw KernelFailure(RunnerReply::INVALID, fmt::format("{} of {} in dimension {}: a GPU has at most {}", what,
+                                                                asked, "xyz"[i], most));
         }
         return static_cast<unsigned>(asked);
       };
-      loaded.block[static_cast<size_t>(i)] = limit(request.block(i), cuda::kMaxBlockX, "a block");
-      loaded.grid[static_cast<size_t>(i)] = limit(request.grid(i), cuda::kMaxGridX, "a grid");
+      loaded.block[static_cast<size_t>(i)] = limit(request.block(i), cuda::kMaxBlockX, kMostBlock, "a block");
+      loaded.grid[static_cast<size_t>(i)] = limit(request.grid(i), cuda::kMaxGridX, kMostGrid, "a grid");
       threads *= request.block(i);
     }
-    if (driver_ && threads > attribute(cuda::kMaxThreads)) {
-      throw KernelFailure(RunnerReply::INVALID, fmt::format("a block of {} threads: the GPU has at most {}", threads,
-                                                            attribute(cuda::kMaxThreads)));
+    const int64_t most = driver_ ? attribute(cuda::kMaxThreads) : kMostThreads;
+    if (threads > most) {
+      throw KernelFailure(RunnerReply::INVALID,
+                          fmt::format("a block of {} threads: a GPU has at most {}", threads, most));
     }
   }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "explore/measure/guarded_buffer.h"
@@ -63,6 +64,9 @@ std::unique_ptr<KernelDevice> make_cuda_device(const std::string& wanted);
 
 /// The position of the device that is wanted among `names`; throws KernelFailure that lists them.
 size_t choose_device(const std::vector<std::string>& names, const std::string& wanted, size_t standard);
+
+/// What directories of temporary files of tuning kernels are called.
+inline constexpr std::string_view kKernelDirectory = "tensmith-kernel";
 
 /// The first line of a compiler's messages that tells of an error, or else the first that is not empty.
 std::string first_error(const std::string& messages);

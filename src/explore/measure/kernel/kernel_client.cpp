@@ -1,9 +1,11 @@
 #include "explore/measure/kernel/kernel_client.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
+#include "explore/measure/kernel/device.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/log.h"
 #include "tensmith/support/sysinfo.h"
@@ -13,6 +15,8 @@ namespace {
 
 /// How far a runner may grow beyond its arguments.
 constexpr int64_t kMaxGrowthBytes = 1ll << 30;
+
+constexpr const char* kPoclCache = "POCL_CACHE_DIR";
 
 bool never() { return false; }
 
@@ -34,7 +38,13 @@ KernelClient::KernelClient(const KernelSpec& spec, const KernelMeasurerOptions& 
 
 void KernelClient::start() {
   const std::string program = options_.worker_program.empty() ? "/proc/self/exe" : options_.worker_program;
-  process_.emplace(program, WorkerRole::kKernelRunner, data_ == nullptr ? -1 : data_->fd(), cpus_, options_.threads);
+  std::vector<std::string> environment;
+  if (spec_.language == KernelLanguage::kOpenCl && std::getenv(kPoclCache) == nullptr) {
+    if (!cache_) cache_.emplace(kKernelDirectory);
+    environment.push_back(fmt::format("{}={}", kPoclCache, cache_->path().string()));
+  }
+  process_.emplace(program, WorkerRole::kKernelRunner, data_ == nullptr ? -1 : data_->fd(), cpus_, options_.threads,
+                   environment);
   ++count_;
   proto::KernelRequest request;
   proto::KernelSetup& setup = *request.mutable_setup();

@@ -7,6 +7,7 @@
 #include "explore/measure/runner_answer.h"
 #include "explore/measure/worker_process.h"
 #include "tensmith/explore/measure/kernel_measurer.h"
+#include "tensmith/support/claimed_temp_dir.h"
 
 namespace tensmith {
 
@@ -55,6 +56,8 @@ class KernelClient {
   const KernelMeasurerOptions& options_;
   const KernelData* data_;
   std::vector<int> cpus_;
+  /// PoCL keeps what it compiled, and what of it failed, for ever: it gets a place that ends with this.
+  std::optional<ClaimedTempDir> cache_;
   std::optional<WorkerProcess> process_;
   uint64_t count_ = 0;  ///< processes started so far
   int64_t start_bytes_ = 0;

@@ -191,9 +191,14 @@ std::string KernelData::difference_from_held() {
     }
     if (differ == 0) continue;
     text = argument.role == KernelArgument::Role::kOutput
-               ? fmt::format("{} of {} elements of '{}' are not written (or differ from run to run)", differ,
-                             argument.count, argument.name)
-               : fmt::format("{} of {} elements of '{}' differ from run to run", differ, argument.count, argument.name);
+               ? fmt::format(
+                     "{} of {} elements of '{}' are not written, or differ from run to run: threads race, or "
+                     "something is read outside a buffer",
+                     differ, argument.count, argument.name)
+               : fmt::format(
+                     "{} of {} elements of '{}' differ from run to run: threads race, or something is read "
+                     "outside a buffer",
+                     differ, argument.count, argument.name);
   }
   held_.clear();
   return text;

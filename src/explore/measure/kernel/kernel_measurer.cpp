@@ -47,21 +47,32 @@ class KernelBuilder {
 
   bool compiles() const { return compiler_.has_value(); }
 
-  /// One result a config; none where `stop` said true. Throws WorkError when the source is not what it was.
+  /// One result a config; none where `stop` said true. A compiler that is killed is started once more. Throws WorkError
+  /// when the source is not what it was.
   std::vector<std::optional<CompiledKernel>> build(std::span<const Config> configs, const StopQuery& stop) {
     require_source();
     std::vector<std::optional<CompiledKernel>> results(configs.size());
-    for (size_t i = 0; i < configs.size(); ++i) {
-      if (compiler_) {
-        compiler_->start(i, kernel_defines(spec_, configs[i]));
-      } else {
-        results[i] = CompiledKernel{};
+    if (!compiler_) {
+      std::fill(results.begin(), results.end(), CompiledKernel{});
+      return results;
+    }
+    const auto start = [&](size_t i) { compiler_->start(i, kernel_defines(spec_, configs[i])); };
+    const auto wait = [&] {
+      while (compiler_->busy() && !stop()) {
+        if (auto done = compiler_->finished(kPollSeconds)) results[done->first] = std::move(done->second);
       }
+    };
+    for (size_t i = 0; i < configs.size(); ++i) start(i);
+    wait();
+    for (size_t i = 0; i < configs.size() && !stop(); ++i) {
+      if (!results[i] || results[i]->status != TrialStatus::kWorkerLost) continue;
+      // Alone: several at once may have been too much for the memory.
+      results[i].reset();
+      start(i);
+      wait();
+      if (results[i] && results[i]->status == TrialStatus::kWorkerLost) results[i]->error += ", twice";
     }
-    while (compiler_ && compiler_->busy() && !stop()) {
-      if (auto done = compiler_->finished(kPollSeconds)) results[done->first] = std::move(done->second);
-    }
-    if (compiler_) compiler_->stop();
+    compiler_->stop();
     require_source();
     return results;
   }
@@ -106,6 +117,19 @@ std::string build_error(const KernelSpec& spec, TrialStatus status, const std::s
   if (status != TrialStatus::kBuildError) return error;
   const std::string missing = missing_kernel_text(spec.source, spec.code, spec.language, spec.entry);
   return missing.empty() ? error : fmt::format("{}: {}", missing, error);
+}
+
+/// What to do about a reference that cannot be made because of this.
+std::string reference_hint(TrialStatus status) {
+  switch (status) {
+    // What the machine lacks is not mended by another reference.
+    case TrialStatus::kRunError: return "";
+    case TrialStatus::kWorkerLost:
+      return "it is not the kernel's doing: the machine may be short of memory, which its log tells, or somebody ended "
+             "it; start again";
+    case TrialStatus::kInvalidConfig: return "make the problem or its blocks smaller";
+    default: return "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel";
+  }
 }
 
 /// What a reference kernel is run with.
@@ -153,14 +177,12 @@ struct KernelMeasurer::Impl {
   bool capture(const KernelSpec& from, KernelBuilder& from_builder, const Config& config, const std::string& what,
                const StopQuery& stop) {
     const auto fail = [&](TrialStatus status, const std::string& error) {
-      // What the machine lacks is not mended by another reference.
-      const bool of_kernel = status != TrialStatus::kRunError;
       const std::string told = build_error(from, status, error);
-      throw WorkError(
-          fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status), told),
-          told != error ? "name the kernel with --entry"
-          : of_kernel ? "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel"
-                      : "");
+      const std::string text =
+          fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status), told);
+      // A launch that is too large was asked for.
+      if (status == TrialStatus::kInvalidConfig) throw UserError(text, reference_hint(status));
+      throw WorkError(text, told != error ? "name the kernel with --entry" : reference_hint(status));
     };
     const std::optional<CompiledKernel> compiled = from_builder.build({&config, 1}, stop).front();
     if (!compiled) return false;
@@ -170,11 +192,13 @@ struct KernelMeasurer::Impl {
     if (from.language != spec.language) anywhere.device.clear();
     KernelClient runner(from, anywhere, &*data);
     KernelModule module{from_builder.code(config, *compiled)};
-    RunnerAnswer answer = runner.load(module, stop);
-    if (answer.ok()) answer = runner.capture(module, OutputFill::kOnes, stop);
-    if (answer.ok() && !answer.stopped) {
+    const auto captured = [&](OutputFill fill) {
+      return load_and(runner, module, stop, [&] { return runner.capture(module, fill, stop); });
+    };
+    RunnerAnswer answer = captured(OutputFill::kOnes);
+    if (answer.ok()) {
       data->hold_expected();
-      answer = runner.capture(module, OutputFill::kZeros, stop);
+      answer = captured(OutputFill::kZeros);
     }
     if (answer.stopped) return false;
     if (!answer.ok()) fail(answer.status, answer.error);
@@ -212,14 +236,6 @@ struct KernelMeasurer::Impl {
       built[space.index_of(config)] = compiled;
       client->keep_small();
       RunnerAnswer answer = run(config, compiled, stop, result);
-      if (answer.status == TrialStatus::kWorkerLost && !answer.stopped) {
-        // Once it may have been somebody else.
-        answer = run(config, compiled, stop, result);
-        if (answer.status == TrialStatus::kWorkerLost) {
-          answer.status = TrialStatus::kCrash;
-          answer.error += ", twice";
-        }
-      }
       if (answer.stopped) return std::nullopt;
       if (answer.ok()) {
         result.seconds = std::move(answer.seconds);
@@ -243,16 +259,32 @@ struct KernelMeasurer::Impl {
   /// Loads, checks and times it in the runner; the seconds of that go to `result`.
   RunnerAnswer run(const Config& config, const CompiledKernel& compiled, const StopQuery& stop, TrialResult& result) {
     KernelModule module{builder->code(config, compiled)};
-    const Stopwatch loading;
-    RunnerAnswer answer = client->load(module, stop);
-    if (!builder->compiles()) result.build_seconds = loading.seconds();
-    const Stopwatch running;
-    if (answer.ok()) {
-      answer = client->check(module, options.min_seconds, best_seconds * kSlowFactor, stop);
-      client->unload(module);
-    }
-    result.run_seconds = running.seconds();
+    const Stopwatch whole;
+    double before = 0;
+    const RunnerAnswer answer = load_and(*client, module, stop, [&] {
+      before = whole.seconds();
+      return client->check(module, options.min_seconds, best_seconds * kSlowFactor, stop);
+    });
+    client->unload(module);
+    if (before == 0) before = whole.seconds();
+    if (!builder->compiles()) result.build_seconds = before;
+    result.run_seconds = whole.seconds() - before;
     return answer;
+  }
+
+  /// Loads a module and does something with it. A runner that is lost on the way is replaced once: once it may have
+  /// been somebody else. Twice is the config's doing, and a crash, unless it was compiling: compilers take memory.
+  template <typename F>
+  static RunnerAnswer load_and(KernelClient& runner, KernelModule& module, const StopQuery& stop, F&& use) {
+    for (bool again = false;; again = true) {
+      const RunnerAnswer loaded = runner.load(module, stop);
+      RunnerAnswer answer = loaded.ok() ? use() : loaded;
+      if (answer.stopped || answer.status != TrialStatus::kWorkerLost) return answer;
+      if (!again) continue;
+      if (loaded.ok()) answer.status = TrialStatus::kCrash;
+      answer.error += loaded.ok() ? ", twice" : " while it compiled or loaded the kernel, twice";
+      return answer;
+    }
   }
 
   // ---- comparisons ------------------------------------------------------------------------------------------------

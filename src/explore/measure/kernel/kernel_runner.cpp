@@ -20,6 +20,7 @@
 #include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/sysinfo.h"
+#include "tensmith/support/text.h"
 
 namespace tensmith {
 namespace {
@@ -39,6 +40,8 @@ std::unique_ptr<KernelDevice> make_device(const proto::KernelSetup& setup) {
 
 /// The byte of an output that nothing was written to: of numbers that are not whole, NaN.
 constexpr int kNan = 0xFF;
+/// What is around buffers in the second of two runs that have to agree: NaN too, which no sum hides.
+constexpr std::byte kOtherSurroundings{kNan};
 
 /// A buffer of the kernel.
 struct Buffer {
@@ -68,11 +71,12 @@ class KernelRunner {
       } catch (const KernelFailure& e) {
         reply.Clear();
         reply.set_status(e.status());
-        reply.set_error(e.what());
+        // Compilers quote the source.
+        reply.set_error(valid_utf8(e.what()));
       } catch (const std::exception& e) {
         reply.Clear();
         reply.set_status(proto::RunnerReply::FAILED);
-        reply.set_error(e.what());
+        reply.set_error(valid_utf8(e.what()));
       }
       if (!send_message(kWorkerSocketFd, reply)) return 1;
     }
@@ -110,10 +114,10 @@ class KernelRunner {
       if (a.role() != Role::SCALAR) argument.buffer = &buffers_[next++].memory;
     }
     device_->attach(arguments);
-    std::vector<const GuardedBuffer*> watched;
+    std::vector<WatchedBuffer> watched;
     for (Buffer& buffer : buffers_) {
       if (!buffer.checked()) buffer.memory.make_read_only();
-      watched.push_back(&buffer.memory);
+      watched.push_back({&buffer.memory, fmt::format("'{}'", buffer.name)});
     }
     guard_.watch(watched);
   }
@@ -170,7 +174,10 @@ class KernelRunner {
 
   void run(const proto::KernelRun& request, proto::RunnerReply& reply) {
     const uint32_t handle = request.handle();
-    if (request.check() || request.capture()) refill(request.zeros() ? 0 : kNan);
+    if (request.check() || request.capture()) {
+      refill(request.zeros() ? 0 : kNan);
+      surround(request.zeros() ? kOtherSurroundings : kSurroundings);
+    }
     const double cold = device_->run(handle, 1);
     if (request.capture()) return capture();
     if (request.check()) check();
@@ -183,13 +190,19 @@ class KernelRunner {
       reply.add_seconds(seconds);
     }
     if (!request.check()) return;
-    // Again, on fresh contents: a kernel whose threads race may be right once.
+    // Again, on fresh contents: a kernel whose threads race, or that reads outside a buffer, may be right once.
     refill();
+    surround(kOtherSurroundings);
     device_->run(handle, 1);
-    check();
+    check(" in a second run: its threads race, or it reads outside a buffer");
   }
 
-  void check() {
+  void surround(std::byte pattern) {
+    for (Buffer& buffer : buffers_) buffer.memory.surround(pattern);
+  }
+
+  /// `when` is added to what is wrong.
+  void check(const char* when = "") {
     for (const Buffer& buffer : buffers_) {
       if (!buffer.checked()) continue;
       device_->download(buffer.argument);
@@ -204,11 +217,12 @@ class KernelRunner {
       if (result.wrong > 0) {
         throw KernelFailure(
             proto::RunnerReply::WRONG_OUTPUT,
-            fmt::format("'{}': {}", buffer.name, describe(result, buffer.elements(), buffer.tolerance)));
+            fmt::format("'{}': {}{}", buffer.name, describe(result, buffer.elements(), buffer.tolerance), when));
       }
       if (!buffer.type.is_float() && buffer.tolerance == 0) {
         // Numbers of 64 bits that differ where a double does not show it.
-        throw KernelFailure(proto::RunnerReply::WRONG_OUTPUT, fmt::format("'{}': elements differ", buffer.name));
+        throw KernelFailure(proto::RunnerReply::WRONG_OUTPUT,
+                            fmt::format("'{}': elements differ{}", buffer.name, when));
       }
     }
   }

@@ -26,6 +26,7 @@ inline constexpr UInt kPlatformName = 0x0902;
 inline constexpr UInt kDeviceType = 0x1000;
 inline constexpr UInt kDeviceMaxWorkGroupSize = 0x1004;
 inline constexpr UInt kDeviceMaxWorkItemSizes = 0x1005;
+inline constexpr UInt kDeviceAddressBits = 0x100D;
 inline constexpr UInt kDeviceName = 0x102B;
 inline constexpr UInt kDriverVersion = 0x102D;
 inline constexpr UInt kProgramBuildLog = 0x1183;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -15,6 +16,10 @@ namespace {
 
 using proto::RunnerReply;
 
+constexpr size_t kMostItems = std::numeric_limits<size_t>::max() / 2;
+/// A driver for CPUs counts them in 32 bits, some beyond the last included, and ends the process when they do not fit.
+constexpr size_t kMostGroupsOnCpu = std::numeric_limits<int32_t>::max();
+
 void require(cl::Int error, const char* what, RunnerReply::Status status = RunnerReply::FAILED) {
   if (error != cl::kSuccess) {
     throw KernelFailure(status, fmt::format("{}: {} ({})", what, cl::error_name(error), error));
@@ -30,6 +35,16 @@ std::string text_of(F&& get) {
   if (get(bytes, text.data(), nullptr) != cl::kSuccess) return {};
   text.resize(std::min(text.find('\0'), text.size()));
   return text;
+}
+
+/// What makes the next line the first of a file, to the compiler.
+std::string line_directive(std::string_view file) {
+  std::string quoted;
+  for (char c : file) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c == '\n' ? ' ' : c;
+  }
+  return fmt::format("#line 1 \"{}\"\n", quoted);
 }
 
 struct Loaded {
@@ -91,13 +106,24 @@ class OpenClDevice : public KernelDevice {
   uint32_t load(const proto::KernelLoad& request) override {
     Loaded loaded;
     size_t items = 1;
+    size_t groups = 1;
     for (size_t i = 0; i < 3; ++i) {
+      const auto grid = static_cast<size_t>(request.grid(static_cast<int>(i)));
       loaded.local[i] = static_cast<size_t>(request.block(static_cast<int>(i)));
-      loaded.global[i] = loaded.local[i] * static_cast<size_t>(request.grid(static_cast<int>(i)));
       if (loaded.local[i] > max_items_[i]) {
         throw KernelFailure(RunnerReply::INVALID,
                             fmt::format("a block of {} work-items in dimension {}: the device has at most {}",
                                         loaded.local[i], "xyz"[i], max_items_[i]));
+      }
+      const bool fits = !__builtin_mul_overflow(loaded.local[i], grid, &loaded.global[i]) &&
+                        !__builtin_mul_overflow(groups, grid, &groups) && loaded.global[i] <= max_global_ &&
+                        groups <= max_groups_;
+      if (!fits) {
+        throw KernelFailure(
+            RunnerReply::INVALID,
+            fmt::format("a grid of {} blocks of {} work-items in dimension {}: the device has at most {} "
+                        "work-items in a dimension, and {} blocks in all",
+                        grid, loaded.local[i], "xyz"[i], max_global_, max_groups_));
       }
       items *= loaded.local[i];
     }
@@ -182,6 +208,10 @@ class OpenClDevice : public KernelDevice {
     name_ = names[chosen] + " (" + device_text(device_, cl::kDriverVersion) + ")";
     api_.GetDeviceInfo(device_, cl::kDeviceMaxWorkGroupSize, sizeof max_group_, &max_group_, nullptr);
     api_.GetDeviceInfo(device_, cl::kDeviceMaxWorkItemSizes, sizeof max_items_, max_items_.data(), nullptr);
+    cl::UInt bits = 0;
+    api_.GetDeviceInfo(device_, cl::kDeviceAddressBits, sizeof bits, &bits, nullptr);
+    max_global_ = bits < 32 || bits >= 64 ? kMostItems : (size_t{1} << bits) - 1;
+    if (cpu_) max_groups_ = kMostGroupsOnCpu;
   }
 
   cl::ULong type_of(cl::Handle device) const {
@@ -202,8 +232,10 @@ class OpenClDevice : public KernelDevice {
   /// Compiles and finds the kernel.
   void build(const proto::KernelLoad& request, Loaded& loaded) {
     cl::Int error = 0;
-    const char* source = request.source().c_str();
-    const size_t length = request.source().size();
+    // Messages then name the user's file, not one of the driver's.
+    const std::string text = line_directive(request.file()) + request.source();
+    const char* source = text.c_str();
+    const size_t length = text.size();
     loaded.program = api_.CreateProgramWithSource(context_, 1, &source, &length, &error);
     require(error, "the source is refused", RunnerReply::BUILD_FAILED);
     const std::string options = fmt::format("-cl-kernel-arg-info {}", fmt::join(request.options(), " "));
@@ -276,6 +308,8 @@ class OpenClDevice : public KernelDevice {
   bool cpu_ = false;
   std::string name_;
   size_t max_group_ = 1;
+  size_t max_global_ = kMostItems;
+  size_t max_groups_ = kMostItems;
   std::array<size_t, 3> max_items_{1, 1, 1};
   std::vector<HostArgument> arguments_;
   std::vector<cl::Handle> memory_;  ///< by argument; null for scalars

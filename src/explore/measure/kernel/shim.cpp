@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tensmith/support/strings.h"
+
 namespace tensmith {
 namespace {
 
@@ -22,7 +24,8 @@ std::string kernel_shim_source(const KernelSpec& spec) {
   std::string call;
   for (size_t i = 0; i < spec.arguments.size(); ++i) {
     const KernelArgument& argument = spec.arguments[i];
-    if (!call.empty()) call += ", ";
+    // Each on a line of its own, by which messages tell it.
+    call += call.empty() ? "\n" : ",\n";
     if (argument.is_buffer() && !has_one_c_type(argument.type)) {
       // A pointer without a type fits every parameter that is a pointer, and no other.
       call += fmt::format("tensmith_argument[{}]", i);
@@ -37,8 +40,22 @@ std::string kernel_shim_source(const KernelSpec& spec) {
       // A number that its parameter cannot hold is a mistake in --args; a sign is not.
       "#pragma GCC diagnostic error \"-Wconversion\"\n"
       "#pragma GCC diagnostic ignored \"-Wsign-conversion\"\n#line 1 \"--args\"\n"
-      "__attribute__((__visibility__(\"default\"))) void {}(void** tensmith_argument) {{ {}({}); }}\n",
+      "__attribute__((__visibility__(\"default\"))) void {}(void** tensmith_argument) {{ {}({}\n); }}\n",
       std::filesystem::absolute(spec.source).string(), kKernelShimName, spec.entry, call);
+}
+
+std::string told_of_arguments(const KernelSpec& spec, const std::string& message) {
+  constexpr std::string_view kPlace = "--args:";
+  if (!message.starts_with(kPlace)) return message;
+  const size_t line_end = message.find(':', kPlace.size());
+  const size_t text = message.find(": ", kPlace.size());
+  const std::optional<int64_t> line = parse_int64(message.substr(kPlace.size(), line_end - kPlace.size()));
+  if (!line || text == std::string::npos) return message;
+  const std::string rest = message.substr(text);
+  if (rest.find("end of input") != std::string::npos) return spec.source.string() + rest;
+  const auto argument = static_cast<size_t>(*line - 2);
+  if (argument >= spec.arguments.size()) return "--args" + rest;
+  return fmt::format("--args: '{}'{}", spec.arguments[argument].given, rest);
 }
 
 }  // namespace tensmith
