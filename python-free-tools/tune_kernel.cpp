@@ -1,10 +1,14 @@
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,9 +26,11 @@
 #include "tensmith/explore/recorded/space_files.h"
 #include "tensmith/operator/tune_kernel.h"
 #include "tensmith/support/error.h"
+#include "tensmith/support/fd.h"
 #include "tensmith/support/file.h"
 #include "tensmith/support/strings.h"
 #include "tensmith/support/sysinfo.h"
+#include "tensmith/support/text.h"
 #include "verbs.h"
 #include "workloads.h"
 
@@ -38,6 +44,7 @@ struct Options {
   std::string reference_kernel;
   double tolerance = -1.0;  ///< below 0: by type
   std::string flags;
+  std::string compiler;                                      ///< empty: the standard one
   int threads = 0;                                           ///< 0: physical cores
   std::optional<Algorithm> algorithm = Algorithm::kLearned;  ///< nothing: the configs in their order
   TuneKernelSettings settings;
@@ -94,17 +101,72 @@ KernelReference reference_of(const Options& options, const Job& job) {
   return std::filesystem::path(options.reference);
 }
 
+std::string_view language_name(KernelLanguage language) {
+  switch (language) {
+    case KernelLanguage::kC: return "C";
+    case KernelLanguage::kOpenCl: return "OpenCL";
+    case KernelLanguage::kCuda: return "CUDA";
+  }
+  TENSMITH_UNREACHABLE("unknown language of a kernel");
+}
+
+/// What was given and would change nothing was meant to change something.
+void refuse_meaningless(const Options& options, const Job& job) {
+  const KernelLanguage language = job.spec.language;
+  const auto* reference = std::get_if<KernelSpec>(&job.reference);
+  const auto runs = [&](KernelLanguage wanted) {
+    return language == wanted || (reference != nullptr && reference->language == wanted);
+  };
+  const auto refuse = [&](bool given, const char* option, const char* why) {
+    if (!given) return;
+    throw UserError(fmt::format("{} has no meaning for a kernel in {}", option, language_name(language)),
+                    fmt::format("{}; leave it out", why));
+  };
+  const KernelMeasurerOptions& measuring = options.settings.measuring;
+  const bool is_c = language == KernelLanguage::kC;
+  refuse(is_c && !measuring.device.empty(), "--device", "it runs on this CPU");
+  refuse(!runs(KernelLanguage::kC) && !options.compiler.empty(), "--compiler", "the device brings its own");
+  refuse(!is_c && measuring.jobs > 0, "--jobs", "the device compiles one config at a time");
+  refuse(!runs(KernelLanguage::kC) && !runs(KernelLanguage::kOpenCl) && options.threads > 0, "--threads",
+         "it runs on a GPU");
+}
+
 Job make_job(Options& options) {
   options.kernel.source = options.source;
-  for (std::string_view flag : split_string(options.flags, ' ')) {
-    if (!trim(flag).empty()) options.kernel.flags.emplace_back(trim(flag));
+  std::optional<std::vector<std::string>> flags = split_shell_words(options.flags);
+  if (!flags) {
+    throw UserError(fmt::format("--cflags: '{}' has a quote that is not closed, or ends in a backslash", options.flags),
+                    "quote as in a shell: --cflags=\"-I'my files' -DNAME=1\"");
   }
+  options.kernel.flags = std::move(*flags);
   Job job;
   job.spec = describe_kernel(options.kernel);
   job.space = kernel_space(job.spec);
   job.default_config = default_kernel_config(job.spec, job.space);
   job.reference = reference_of(options, job);
+  refuse_meaningless(options, job);
   return job;
+}
+
+/// Makes a file beside it, as writing it will.
+void require_writable(const std::string& file) {
+  namespace fs = std::filesystem;
+  std::error_code unknown;
+  const fs::path target = fs::is_symlink(file, unknown) ? fs::weakly_canonical(file, unknown) : fs::path(file);
+  // A device or a pipe is written as it is.
+  if (fs::exists(target, unknown) && !fs::is_regular_file(target, unknown)) return;
+  const fs::path directory = fs::absolute(target).parent_path();
+  if (!fs::is_directory(directory, unknown)) {
+    throw UserError(fmt::format("--save: '{}' cannot be written: there is no directory '{}'", file, directory.string()),
+                    "make it, or choose another");
+  }
+  std::string probe = target.string() + ".XXXXXX";
+  const UniqueFd made(::mkstemp(probe.data()));
+  if (!made.valid()) {
+    throw UserError(fmt::format("--save: '{}' cannot be written: {}", file, std::strerror(errno)),
+                    "choose another name or directory");
+  }
+  ::unlink(probe.c_str());
 }
 
 /// To be told before hours of measuring, not after.
@@ -125,11 +187,7 @@ void check_save(const Options& options, const Job& job) {
     throw UserError(fmt::format("--save: '{}' is no name of a Kernel Tuner cache", options.save),
                     "give one that ends in .json or .json.gz");
   }
-  const std::filesystem::path directory = std::filesystem::absolute(options.save).parent_path();
-  if (::access(directory.c_str(), W_OK) != 0) {
-    throw UserError(fmt::format("--save: '{}' cannot be written: its directory cannot", options.save),
-                    "make the directory, or choose another");
-  }
+  require_writable(options.save);
 }
 
 /// Nothing measured is lost: what cannot be written where it should goes to a rescue file, unless a database has it.
@@ -146,6 +204,11 @@ void save_results(const Options& options, const RecordedSpace& results) {
   }
 }
 
+/// Why the default config has no time.
+std::string default_failure(const TuneResult& result) {
+  return result.default_failure.empty() ? "it was not tried" : result.default_failure;
+}
+
 nlohmann::json to_json(const Options& options, const Job& job, const TunedKernel& tuned) {
   const TuneResult& r = tuned.result;
   const auto speed = [&](double seconds) {
@@ -160,7 +223,11 @@ nlohmann::json to_json(const Options& options, const Job& job, const TunedKernel
   if (!r.store_error.empty()) out["error"] = r.store_error;
   if (r.end == TuneEnd::kSpaceExhausted) out["note"] = "every config of the space was tried";
   if (r.end == TuneEnd::kInterrupted) out["note"] = "interrupted";
-  if (r.default_config) out["default"] = speed(r.default_config->seconds);
+  if (r.default_config) {
+    out["default"] = speed(r.default_config->seconds);
+  } else {
+    out["default_failure"] = default_failure(r);
+  }
   if (r.best) {
     const Config& best = r.best->config;
     nlohmann::json knobs = nlohmann::json::object();
@@ -198,6 +265,7 @@ std::string explanation(const Options& options, const Job& job, const TunedKerne
     text += fmt::format("  blocks of {}, a grid of {} blocks\n", fmt::join(launch.block, " x "),
                         fmt::join(launch.grid, " x "));
   }
+  if (!r.default_config) text += fmt::format("the default config has no time: {}\n", default_failure(r));
   if (r.end == TuneEnd::kSpaceExhausted) text += "every config of the space was tried\n";
   if (!r.commonest_failure.empty()) text += r.commonest_failure + "\n";
   std::string next;
@@ -244,6 +312,7 @@ void run(Options& options) {
   check_save(options, job);
   TuneKernelSettings settings = options.settings;
   settings.measuring.threads = options.threads > 0 ? options.threads : physical_core_count();
+  if (!options.compiler.empty()) settings.measuring.compiler = options.compiler;
   if (options.tolerance >= 0) settings.measuring.tolerance = options.tolerance;
   settings.strategy = options.algorithm ? to_string(*options.algorithm) : "grid";
   settings.search = [&](const ConfigSpace& space, const StrategyOptions& common) {
@@ -297,7 +366,7 @@ void add_description(CLI::App& verb, Options& options) {
   verb.add_option("--args,--arg", options.kernel.arguments,
                   "arguments in order: out:float32[1024]:output,in:float32[1024],n:int32=1024 (docs/tune-kernel.md)")
       ->allow_extra_args(false);
-  verb.add_option("--cflags", options.flags, "further options of the compiler");
+  verb.add_option("--cflags", options.flags, "further options of the compiler, quoted as in a shell");
   verb.add_option("--reference", options.reference,
                   "the expected answer: of the default config, of the config of an index, or a file of raw elements")
       ->capture_default_str();
@@ -316,8 +385,9 @@ void add_description(CLI::App& verb, Options& options) {
 
 void add_search(CLI::App& verb, Options& options) {
   TuneKernelSettings& settings = options.settings;
-  verb.add_option("--device", options.settings.measuring.device, "part of the device's name, or its number");
-  verb.add_option("--compiler", settings.measuring.compiler, "of kernels in C")->capture_default_str();
+  verb.add_option("--device", options.settings.measuring.device,
+                  "part of the device's name, or its number; of kernels in OpenCL and CUDA");
+  verb.add_option("--compiler", options.compiler, "of kernels in C")->default_str(settings.measuring.compiler);
   verb.add_option("--threads", options.threads, "threads of a kernel on this CPU (default: physical cores)")
       ->check(CLI::Range(1, 1024));
   verb.add_option("--trials", settings.trials, "trials in total, those of earlier runs included")
@@ -345,7 +415,8 @@ void add_search(CLI::App& verb, Options& options) {
           },
           "of the search and of the random arguments")
       ->default_str(fmt::format("{}", settings.seed));
-  verb.add_option("--jobs", settings.measuring.jobs, "compilers that run at once (default: one a core)")
+  verb.add_option("--jobs", settings.measuring.jobs,
+                  "compilers of a kernel in C that run at once (default: one a core)")
       ->check(CLI::Range(1, 1024));
   seconds_option(verb, "--build-timeout", settings.measuring.build_timeout, "time to compile one config");
   seconds_option(verb, "--run-timeout", settings.measuring.run_timeout, "time to check and time one config");

@@ -178,7 +178,15 @@ TEST_F(TuneKernel, MistakesAreUsageErrors) {
   }
   expect({"--strategy=best"}, "--strategy: 'best' is not known");
   expect({"--language=fortran"}, "--language: 'fortran' is not known (hint: choose one of c, opencl, cuda)");
-  expect({"--save=" + path("none/add.json")}, "its directory cannot");
+  expect({"--save=" + path("none/add.json")},
+         fmt::format("none/add.json' cannot be written: there is no directory '{}' (hint: make it,", path("none"))
+             .c_str());
+  expect({"--save=" + path((std::string(248, 'x') + ".json").c_str())}, ".json' cannot be written: File name too long");
+  expect({"--device=0"}, "--device has no meaning for a kernel in C (hint: it runs on this CPU; leave it out)");
+  expect({"--cflags=-O1 -I'a"}, "--cflags: '-O1 -I'a' has a quote that is not closed");
+  expect({"--param=stp=1,2"}, "add.c' nor --restrict names it (hint: did you mean 'step'?)");
+  expect({"--param=word=a,\xff"}, "--param: the values 'a,?' of word are not UTF-8");
+  expect({"--restrict=size_y > 1"}, "--restrict: column 1: 'size_y' has no value (hint: give --size=X,Y)");
   expect({"--save=" + dir_.path().string()}, "is a directory");
   expect({"--save=" + path("add.txt")}, "is no name of a Kernel Tuner cache (hint: give one that ends in .json");
   expect({"--save=" + kernel}, "add.c'), and would be replaced (hint: give the name of another file)");
@@ -188,9 +196,93 @@ TEST_F(TuneKernel, MistakesAreUsageErrors) {
   expect({"--block=4"}, "--block has no meaning for a kernel in C");
 }
 
+TEST_F(TuneKernel, OptionsOfOtherLanguagesAreRefused) {
+  write_file(path("add.cl"), "__kernel void add(__global float *out) { out[get_global_id(0)] = 1; }\n");
+  write_file(path("add.cu"), "extern \"C\" __global__ void add(float *out) { out[threadIdx.x] = 1; }\n");
+  const auto expect = [&](const char* kernel, const char* option, const char* expected) {
+    const CapturedRun run = run_tensmith(
+        {"tune-kernel", path(kernel), "--param=block_size_x=1,2", "--size=8", "--args=out:float32[8]:output", option});
+    EXPECT_EQ(run.status.code, 2) << expected;
+    EXPECT_NE(run.err.find(expected), std::string::npos) << run.err;
+  };
+  expect("add.cl", "--compiler=cc",
+         "--compiler has no meaning for a kernel in OpenCL (hint: the device brings its own");
+  expect("add.cl", "--jobs=2",
+         "--jobs has no meaning for a kernel in OpenCL (hint: the device compiles one config at a");
+  expect("add.cu", "--compiler=cc", "--compiler has no meaning for a kernel in CUDA");
+  expect("add.cu", "--jobs=2", "--jobs has no meaning for a kernel in CUDA");
+  expect("add.cu", "--threads=2",
+         "--threads has no meaning for a kernel in CUDA (hint: it runs on a GPU; leave it out)");
+}
+
+TEST_F(TuneKernel, FlagsAreQuotedAsInAShell) {
+  make_directories(dir_.path() / "my files");
+  write_file(dir_.path() / "my files" / "part.h", "#define ONE 1\n");
+  write_file(path("one.c"), "#include <part.h>\nvoid one(float *out) { out[0] = ONE + TWO + fault - fault; }\n");
+  const CapturedRun run = tune(path("one.c"), {"--param=fault=0,1", "--args=out:float32[1]:output",
+                                               "--cflags='-I" + path("my files") + "' -DTWO=\\(1+1\\)"});
+  EXPECT_EQ(run.status.code, 0) << run.err;
+}
+
+TEST_F(TuneKernel, ADefaultWithoutATimeHasItsReason) {
+  const std::vector<std::string> arguments = {
+      "--param=fault=1,0",    "--param=step=1",   "--args=out:float32[8]:output",
+      "--args=in:float32[8]", "--args=n:int32=8", "--reference=1"};
+  const std::string kernel = small_kernel();
+  const CapturedRun run = tune(kernel, arguments);
+  EXPECT_EQ(run.status.code, 0) << run.err;
+  EXPECT_NE(run.out.find("the default config has no time: wrong output: 'out': 8 of 8 elements are wrong"),
+            std::string::npos)
+      << run.out;
+  std::vector<std::string> as_json = arguments;
+  as_json.emplace_back("--json");
+  const nlohmann::json r = json_of(tune(kernel, as_json))["results"][0];
+  EXPECT_EQ(r["default_failure"].get<std::string>().find("wrong output: 'out': 8 of 8"), 0u) << r;
+}
+
+TEST_F(TuneKernel, WhatAKilledTunerLeftIsRemovedByTheNext) {
+  write_file(
+      path("slow.c"),
+      "#include <unistd.h>\nvoid slow(float *out, int n) { if (s) sleep(30); for (int i = 0; i < n; i++) out[i] = i; "
+      "}\n");
+  const CapturedRun run = run_script(
+      "cd $D && mkdir tmp && export TMPDIR=$D/tmp\n"
+      "tune() { exec $T tune-kernel slow.c --param=s=$1 --args=out:float32[4]:output,n:int32=4 --run-timeout=40; }\n"
+      "(tune 1) & killed=$!\n"
+      "until ls tmp/tensmith-kernel-*/owner.lock; do sleep 0.1; done\n"
+      "kill -9 $killed; wait $killed\n"
+      "ls tmp | grep -q tensmith-kernel || exit 4\n"
+      "(tune 0) && ls tmp | grep -q tensmith-kernel && exit 5\nexit 0",
+      dir_.path());
+  EXPECT_EQ(run.status.code, 0) << run.err << run.out;
+}
+
+TEST_F(TuneKernel, OpenClLeavesNothingBehind) {
+  write_file(path("add.cl"),
+             "__kernel void add(__global float *out) {\n#if fault\n  no code\n#endif\n"
+             "  out[get_global_id(0)] = 1; }\n");
+  const std::string tuning =
+      "$T tune-kernel add.cl --param=fault=0,1 --size=8 --block=4 --args=out:float32[8]:output --run-timeout=60";
+  const CapturedRun run = run_script(
+      "cd $D && mkdir tmp home cache && export TMPDIR=$D/tmp HOME=$D/home\n"
+      "unset POCL_CACHE_DIR XDG_CACHE_HOME\n" +
+          tuning +
+          " || exit 4\nfind tmp home -type f | grep . && exit 5\n"
+          "POCL_CACHE_DIR=$D/cache " +
+          tuning + " || exit 6\nexit 0",
+      dir_.path());
+  if (run.err.find("is not on this machine") != std::string::npos ||
+      run.err.find("there is no OpenCL device") != std::string::npos) {
+    GTEST_SKIP() << run.err;
+  }
+  EXPECT_EQ(run.status.code, 0) << run.err << run.out;
+  EXPECT_NE(run.out.find("1 of 2 trials failed, 1 of them with: build error: "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("add.cl:3:"), std::string::npos) << run.out;
+}
+
 TEST_F(TuneKernel, ResultsThatCannotBeWrittenAreKeptElsewhere) {
-  // Its name is too long for the file that is written first, and then renamed.
-  const std::string file = path((std::string(248, 'x') + ".json").c_str());
+  const std::string file = path("full.json");
+  std::filesystem::create_symlink("/dev/full", file);
   const CapturedRun run = tune(small_kernel(), small_arguments({"--save=" + file}));
   EXPECT_EQ(run.status.code, 1) << run.err;
   const std::string mark = "what was measured is in '";
