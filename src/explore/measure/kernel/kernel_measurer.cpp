@@ -125,8 +125,7 @@ std::string reference_hint(TrialStatus status) {
     // What the machine lacks is not mended by another reference.
     case TrialStatus::kRunError: return "";
     case TrialStatus::kWorkerLost:
-      return "it is not the kernel's doing: the machine may be short of memory, which its log tells, or somebody ended "
-             "it; start again";
+      return "the machine may be short of memory, which its log would tell, or somebody ended it: start again";
     case TrialStatus::kInvalidConfig: return "make the problem or its blocks smaller";
     default: return "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel";
   }
@@ -193,7 +192,8 @@ struct KernelMeasurer::Impl {
     KernelClient runner(from, anywhere, &*data);
     KernelModule module{from_builder.code(config, *compiled)};
     const auto captured = [&](OutputFill fill) {
-      return load_and(runner, module, stop, [&] { return runner.capture(module, fill, stop); });
+      return load_and(runner, module, stop, TrialStatus::kWorkerLost,
+                      [&] { return runner.capture(module, fill, stop); });
     };
     RunnerAnswer answer = captured(OutputFill::kOnes);
     if (answer.ok()) {
@@ -261,7 +261,8 @@ struct KernelMeasurer::Impl {
     KernelModule module{builder->code(config, compiled)};
     const Stopwatch whole;
     double before = 0;
-    const RunnerAnswer answer = load_and(*client, module, stop, [&] {
+    // Twice is the config's doing.
+    const RunnerAnswer answer = load_and(*client, module, stop, TrialStatus::kCrash, [&] {
       before = whole.seconds();
       return client->check(module, options.min_seconds, best_seconds * kSlowFactor, stop);
     });
@@ -272,16 +273,18 @@ struct KernelMeasurer::Impl {
     return answer;
   }
 
-  /// Loads a module and does something with it. A runner that is lost on the way is replaced once: once it may have
-  /// been somebody else. Twice is the config's doing, and a crash, unless it was compiling: compilers take memory.
+  /// Loads a module and does something with it. A runner that is lost on the way is replaced once: it may have been
+  /// somebody else. Twice has the status `twice`, unless it was compiling or loading, which says nothing about the
+  /// config: compilers take memory.
   template <typename F>
-  static RunnerAnswer load_and(KernelClient& runner, KernelModule& module, const StopQuery& stop, F&& use) {
+  static RunnerAnswer load_and(KernelClient& runner, KernelModule& module, const StopQuery& stop, TrialStatus twice,
+                               F&& use) {
     for (bool again = false;; again = true) {
       const RunnerAnswer loaded = runner.load(module, stop);
       RunnerAnswer answer = loaded.ok() ? use() : loaded;
       if (answer.stopped || answer.status != TrialStatus::kWorkerLost) return answer;
       if (!again) continue;
-      if (loaded.ok()) answer.status = TrialStatus::kCrash;
+      if (loaded.ok()) answer.status = twice;
       answer.error += loaded.ok() ? ", twice" : " while it compiled or loaded the kernel, twice";
       return answer;
     }

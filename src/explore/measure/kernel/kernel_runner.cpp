@@ -40,8 +40,9 @@ std::unique_ptr<KernelDevice> make_device(const proto::KernelSetup& setup) {
 
 /// The byte of an output that nothing was written to: of numbers that are not whole, NaN.
 constexpr int kNan = 0xFF;
-/// What is around buffers in the second of two runs that have to agree: NaN too, which no sum hides.
-constexpr std::byte kOtherSurroundings{kNan};
+/// What is around buffers in the second of two runs that have to agree: large positive numbers of every type, where the
+/// others are negative as far as they have a sign.
+constexpr std::byte kOtherSurroundings{0x4B};
 
 /// A buffer of the kernel.
 struct Buffer {
