@@ -309,20 +309,25 @@ TEST_F(KernelMeasurerTest, ArgumentsThatDoNotFitAreFoundByTheCompiler) {
   request_.arguments = {"out:float32[64]:output, n : int32 = size_x ,in:float32[64],add:float64=0.5"};
   make();
   EXPECT_NE(error().find("build error: --args: 'n : int32 = size_x': error: "), std::string::npos) << error();
+  EXPECT_NE(error().find("(hint: the arguments are those of the kernel's parameter list, in its order: mend --args)"),
+            std::string::npos)
+      << error();
   request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64,add:float64=0.5,more:int32=1"};
   make();
   EXPECT_NE(error().find("error: too many arguments to function 'work'"), std::string::npos) << error();
 }
 
 TEST_F(KernelMeasurerTest, ASourceThatEndsTooEarlyIsTold) {
-  write_file(dir_.path() / "open.c",
-             "void work(float *out, int n) { for (int i = 0; i < n + fault; i++) { out[i] = i; }\n");
   request_.source = dir_.path() / "open.c";
   request_.entry = "work";
   request_.arguments = {"out:float32[64]:output,n:int32=64"};
-  make();
-  EXPECT_NE(error().find("open.c: error: expected declaration or statement at end of input"), std::string::npos)
-      << error();
+  for (const char* code : {"void work(float *out, int n) { for (int i = 0; i < n + fault; i++) { out[i] = i; }\n",
+                           "void work(float *out, int n) { out[0] = n + fault; }\nstruct unfinished { int a;\n"}) {
+    write_file(request_.source, code);
+    make();
+    EXPECT_NE(error().find("open.c, at its end: error: expected "), std::string::npos) << error();
+    EXPECT_NE(error().find("(hint: mend the kernel"), std::string::npos) << error();
+  }
 }
 
 TEST_F(KernelMeasurerTest, AKernelThatTheSourceDoesNotHaveIsTold) {

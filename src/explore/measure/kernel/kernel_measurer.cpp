@@ -120,15 +120,21 @@ std::string build_error(const KernelSpec& spec, TrialStatus status, const std::s
 }
 
 /// What to do about a reference that cannot be made because of this.
-std::string reference_hint(TrialStatus status) {
+std::string reference_hint(TrialStatus status, std::string_view error) {
   switch (status) {
+    case TrialStatus::kBuildError:
+      if (error.find("--args") != std::string_view::npos || error.starts_with("the argument '")) {
+        return "the arguments are those of the kernel's parameter list, in its order: mend --args";
+      }
+      break;
     // What the machine lacks is not mended by another reference.
     case TrialStatus::kRunError: return "";
     case TrialStatus::kWorkerLost:
       return "the machine may be short of memory, which its log would tell, or somebody ended it: start again";
     case TrialStatus::kInvalidConfig: return "make the problem or its blocks smaller";
-    default: return "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel";
+    default: break;
   }
+  return "mend the kernel, or choose another reference: --reference=INDEX or FILE, or --reference-kernel";
 }
 
 /// What a reference kernel is run with.
@@ -180,8 +186,8 @@ struct KernelMeasurer::Impl {
       const std::string text =
           fmt::format("the reference cannot be made with {}: {}: {}", what, to_string(status), told);
       // A launch that is too large was asked for.
-      if (status == TrialStatus::kInvalidConfig) throw UserError(text, reference_hint(status));
-      throw WorkError(text, told != error ? "name the kernel with --entry" : reference_hint(status));
+      if (status == TrialStatus::kInvalidConfig) throw UserError(text, reference_hint(status, told));
+      throw WorkError(text, told != error ? "name the kernel with --entry" : reference_hint(status, told));
     };
     const std::optional<CompiledKernel> compiled = from_builder.build({&config, 1}, stop).front();
     if (!compiled) return false;

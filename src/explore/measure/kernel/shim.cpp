@@ -52,7 +52,10 @@ std::string told_of_arguments(const KernelSpec& spec, const std::string& message
   const std::optional<int64_t> line = parse_int64(message.substr(kPlace.size(), line_end - kPlace.size()));
   if (!line || text == std::string::npos) return message;
   const std::string rest = message.substr(text);
-  if (rest.find("end of input") != std::string::npos) return spec.source.string() + rest;
+  // The function itself is sound: what is expected before it is missing in the source.
+  if (rest.starts_with(": error: expected ") || rest.starts_with(": error: function definition")) {
+    return fmt::format("{}, at its end{}", spec.source.string(), rest);
+  }
   const auto argument = static_cast<size_t>(*line - 2);
   if (argument >= spec.arguments.size()) return "--args" + rest;
   return fmt::format("--args: '{}'{}", spec.arguments[argument].given, rest);
