@@ -72,11 +72,16 @@ bool GuardedBuffer::intact() const {
 void GuardedBuffer::surround(std::byte pattern) {
   auto* first = reinterpret_cast<std::byte*>(region_ + guard_);
   auto* last = reinterpret_cast<std::byte*>(region_ + region_bytes_ - guard_);
-  const auto inner = static_cast<size_t>(last - first);
-  if (read_only_) mprotect(first, inner, PROT_READ | PROT_WRITE);
+  const auto protect = [&](int protection) {
+    // Only the pages that hold some of it: an operand may be large.
+    const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+    mprotect(first, round_up(static_cast<size_t>(data_ - first), page), protection);
+    mprotect(last - page, page, protection);
+  };
+  if (read_only_) protect(PROT_READ | PROT_WRITE);
   std::fill(first, data_, pattern);
   std::fill(data_ + size_, last, pattern);
-  if (read_only_) mprotect(first, inner, PROT_READ);
+  if (read_only_) protect(PROT_READ);
   pattern_ = pattern;
 }
 

@@ -42,6 +42,18 @@ TEST(GuardedBuffer, WhatIsAroundItCanBeChanged) {
   EXPECT_EQ(bytes[99], std::byte{1});
 }
 
+TEST(GuardedBuffer, LargeOnesAreSurroundedToo) {
+  for (const size_t bytes : {size_t{4032}, size_t{4096}, size_t{100000}}) {
+    GuardedBuffer buffer(bytes);
+    std::memset(buffer.data(), 1, bytes);
+    buffer.make_read_only();
+    buffer.surround(std::byte{7});
+    EXPECT_EQ(static_cast<const std::byte*>(buffer.data())[-1], std::byte{7}) << bytes;
+    EXPECT_EQ(static_cast<const std::byte*>(buffer.data())[bytes - 1], std::byte{1}) << bytes;
+    EXPECT_TRUE(buffer.intact()) << bytes;
+  }
+}
+
 TEST(GuardedBuffer, KnowsItsGuardPages) {
   const GuardedBuffer buffer(64);
   const auto start = reinterpret_cast<uintptr_t>(buffer.data());
