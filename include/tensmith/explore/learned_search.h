@@ -30,8 +30,9 @@ struct LearnedSearchOptions : StrategyOptions {
 /// With a history the expected times are the mean over the other tasks, each relative to its best, plus a weighted sum
 /// of the tasks' deviations from it (the weights are learned, so that tasks alike count more), plus the process. It
 /// begins with up to four configs of which one or another was good on each task; from five results on, the history is
-/// put aside as long as the results are explained better without it. When that first happens, two configs follow that
-/// are far from all before.
+/// asked in that share of the proposals which is the probability, by the results, that it is right. When that first
+/// falls below a half, two configs follow that are far from all before. Where no task has the knobs of the space, by
+/// name, the search begins as without a history, and the probability that it is right is small at first.
 std::unique_ptr<SearchStrategy> make_learned_search(const ConfigSpace& space, LearnedSearchOptions options);
 
 /// The same kernel, trees and acquisition with the textbook's choices: logarithms of times, weak priors, a start spread

@@ -21,7 +21,7 @@
 namespace tensmith {
 namespace {
 
-constexpr uint64_t kResultsVersion = 5;  // of what a cell's id stands for
+constexpr uint64_t kResultsVersion = 6;  // of what a cell's id stands for
 
 uint64_t fingerprint(const RecordedSpace& space, Objective objective) {
   uint64_t hash = space.space().fingerprint();

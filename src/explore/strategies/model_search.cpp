@@ -6,7 +6,9 @@
 
 #include "explore/seen.h"
 #include "explore/strategies/acquisition.h"
+#include "explore/strategies/history_trust.h"
 #include "explore/strategies/knob_coordinates.h"
+#include "explore/strategies/point_set.h"
 #include "explore/strategies/portfolio.h"
 #include "explore/strategies/row_choice.h"
 #include "explore/strategies/space_filling.h"
@@ -39,17 +41,6 @@ struct Row {
   double seconds;  ///< infinity: failed
 };
 
-/// Points with what the models see of them.
-struct PointSet {
-  std::vector<uint64_t> indices;
-  std::vector<float> rows;        ///< of the Gaussian process, row by row
-  std::vector<float> prior_mean;  ///< of the target, by the history
-  std::vector<float> prior_valid;
-  std::vector<uint8_t> taken;  ///< proposed or known
-
-  size_t size() const { return indices.size(); }
-};
-
 class ModelSearch final : public SearchStrategy {
  public:
   ModelSearch(const ConfigSpace& space, ModelSearchOptions options)
@@ -59,9 +50,12 @@ class ModelSearch final : public SearchStrategy {
         sampler_(space, Rng(options_.seed)),
         rng_(Rng(options_.seed).split(1)),
         tree_rng_(Rng(options_.seed).split(2)),
+        trust_rng_(Rng(options_.seed).split(3)),
         coordinates_(space),
         validity_(space, trees_of(options_)),
         prior_(space, coordinates_, options_.history, options_.compression),
+        trust_(prior_.of_other_kernels() ? options_.odds_of_other_kernels : options_.history_odds,
+               prior_.of_other_kernels()),
         width_(coordinates_.columns() + prior_.columns()),
         enumerated_(space.size() <= kModelledPoints) {
     GaussianProcessOptions gp;
@@ -69,7 +63,7 @@ class ModelSearch final : public SearchStrategy {
     gp.length = {options_.length, options_.length_deviation};
     gp.signal.median = options_.signal;
     gp.noise.median = options_.noise;
-    gp.weight = {1e-3, 0.01};  // of the history: as good as none
+    gp.weight = {1e-18, 0.01};  // of the history: none
     plain_ = std::make_unique<GaussianProcess>(width_, gp);
     gp_ = plain_.get();
     if (!prior_.active()) return;
@@ -78,7 +72,7 @@ class ModelSearch final : public SearchStrategy {
     gp.signal.median = options_.history_signal;
     gp.constant = options_.history_constant;
     informed_ = std::make_unique<GaussianProcess>(width_, gp);
-    gp_ = informed_.get();
+    if (opens_by_history()) gp_ = informed_.get();
   }
 
   std::vector<Config> propose(int count) override {
@@ -91,7 +85,7 @@ class ModelSearch final : public SearchStrategy {
     believed_ = 0;
     while (batch.size() < wanted) {
       std::optional<size_t> point;
-      if (starting()) point = prior_.active() ? proven_point() : start_point();
+      if (starting()) point = opens_by_history() ? proven_point() : start_point();
       if (!point && spare_starts_ > 0) {
         --spare_starts_;
         point = start_point();
@@ -138,10 +132,11 @@ class ModelSearch final : public SearchStrategy {
     return trees;
   }
 
+  bool opens_by_history() const { return prior_.active() && !prior_.of_other_kernels(); }
   size_t told() const { return rows_.size(); }
   size_t failures() const { return rows_.size() - valid_; }
   bool starting() const {
-    if (prior_.active()) return seen_.indices().size() < options_.proven;
+    if (opens_by_history()) return seen_.indices().size() < options_.proven;
     if (valid_ == 0) return true;
     const auto all = static_cast<size_t>(std::max(1, options_.start_points));
     return seen_.indices().size() < all && failures() < static_cast<size_t>(std::max(1, options_.start_failures));
@@ -163,7 +158,7 @@ class ModelSearch final : public SearchStrategy {
   }
 
   PointSet describe(std::span<const Config> configs) {
-    PointSet set;
+    PointSet set{.width = width_};
     const size_t n = configs.size();
     set.taken.assign(n, 0);
     set.rows.resize(n * width_);
@@ -215,7 +210,7 @@ class ModelSearch final : public SearchStrategy {
           if (place_[index] >= 0) points_.taken[static_cast<size_t>(place_[index])] = 1;
         }
       }
-      return std::find(points_.taken.begin(), points_.taken.end(), 0) != points_.taken.end();
+      return !points_.all_taken();
     }
     points_ = describe(sample());
     stale_ = true;
@@ -247,7 +242,7 @@ class ModelSearch final : public SearchStrategy {
 
   /// The point farthest from what is known among some random ones, or the one closest to the middle.
   std::optional<size_t> start_point() {
-    std::vector<size_t> candidates = random_untaken(kStartCandidates);
+    std::vector<size_t> candidates = points_.random_untaken(kStartCandidates, rng_);
     if (candidates.empty()) return std::nullopt;
     if (seen_.indices().size() > kStartNeighbours) return candidates.front();
     std::vector<float> others;
@@ -278,7 +273,7 @@ class ModelSearch final : public SearchStrategy {
     for (size_t i = 0; i < points_.size(); ++i) {
       if (points_.taken[i]) continue;
       const Portfolio::Gain gain = portfolio.gain({points_.prior_mean[i], points_.prior_valid[i]},
-                                                  points_.rows.data() + i * width_ + coordinates_.columns());
+                                                  points_.row(i).data() + coordinates_.columns());
       if (best && !(gain > most)) continue;
       best = i;
       most = gain;
@@ -320,18 +315,6 @@ class ModelSearch final : public SearchStrategy {
     return out;
   }
 
-  std::vector<size_t> random_untaken(size_t count) {
-    std::vector<size_t> out;
-    for (size_t attempt = 0; attempt < 8 * count && out.size() < count; ++attempt) {
-      const size_t i = rng_.uniform_int(uint64_t{points_.size()});
-      if (!points_.taken[i]) out.push_back(i);
-    }
-    for (size_t i = 0; out.empty() && i < points_.size(); ++i) {
-      if (!points_.taken[i]) out.push_back(i);
-    }
-    return out;
-  }
-
   // --- the model ---
 
   bool trusts_history() const { return informed_ && gp_ == informed_.get(); }
@@ -345,7 +328,7 @@ class ModelSearch final : public SearchStrategy {
     const int32_t place = place_.empty() ? -1 : place_[row.index];
     if (place < 0) return describe(row.config, out);
     const auto p = static_cast<size_t>(place);
-    std::copy_n(points_.rows.begin() + static_cast<std::ptrdiff_t>(p * width_), width_, out);
+    std::copy_n(points_.row(p).begin(), width_, out);
     return prior_.active() ? points_.prior_mean[p] : 0.0F;
   }
 
@@ -406,14 +389,14 @@ class ModelSearch final : public SearchStrategy {
       differences.push_back(y - expected);
       best_target_ = std::min(best_target_, y);
     }
-    if (targets.empty() && prior_.active()) {
+    if (targets.empty() && trusts_history()) {
       best_target_ = *std::min_element(points_.prior_mean.begin(), points_.prior_mean.end());
     }
     const size_t n = targets.size();
     const bool due = static_cast<double>(usable_rows()) >= (1.0 + options_.growth) * static_cast<double>(fitted_);
-    if (due && n > (prior_.active() ? 2 : 1)) {
+    if (due && n > (opens_by_history() ? 2 : 1)) {
       if (informed_) {
-        choose_process(numbers, targets, differences);
+        judge_history(numbers, targets, differences);
       } else {
         fit_parameters(numbers, targets);
       }
@@ -425,22 +408,26 @@ class ModelSearch final : public SearchStrategy {
     stale_ = false;
   }
 
-  /// Fits the process that knows the history and the one that does not, and takes the one that explains the results
-  /// better.
-  void choose_process(const std::vector<float>& numbers, const std::vector<double>& targets,
-                      const std::vector<double>& differences) {
-    double without = -std::numeric_limits<double>::infinity();
-    if (targets.size() >= kMinJudged) {
-      gp_ = plain_.get();
-      fit_parameters(numbers, targets);
-      without = gp_->log_likelihood();
-    }
+  /// Fits the process that knows the history and the one that does not.
+  void judge_history(const std::vector<float>& numbers, const std::vector<double>& targets,
+                     const std::vector<double>& differences) {
+    gp_ = plain_.get();
+    fit_parameters(numbers, targets);
+    const double without = gp_->log_likelihood();
     gp_ = informed_.get();
     fit_parameters(numbers, differences);
-    if (!(without > gp_->log_likelihood() + options_.history_credit)) return;
-    gp_ = plain_.get();
-    if (!doubted_) spare_starts_ = options_.doubt_starts;
+    if (targets.size() >= kMinJudged) trust_.judge(gp_->log_likelihood(), without);
+    choose_process();
+    if (!opens_by_history() || doubted_ || trust_.share() >= 0.5) return;
     doubted_ = true;
+    spare_starts_ = options_.doubt_starts;
+  }
+
+  void choose_process() {
+    if (!informed_) return;
+    GaussianProcess* const chosen = trust_.asks_history(trust_rng_) ? informed_.get() : plain_.get();
+    stale_ = stale_ || chosen != gp_;
+    gp_ = chosen;
   }
 
   void fit_parameters(const std::vector<float>& numbers, const std::vector<double>& targets) {
@@ -457,7 +444,7 @@ class ModelSearch final : public SearchStrategy {
 
   double valid(uint32_t point) const {
     double p = options_.learn_validity ? validity_.probabilities()[point] : 1.0;
-    if (prior_.active()) p *= points_.prior_valid[point];
+    if (opens_by_history() || trusts_history()) p *= points_.prior_valid[point];
     if (options_.validity_power == 3.0) return p * p * p;
     return options_.validity_power == 1.0 ? p : std::pow(p, options_.validity_power);
   }
@@ -486,7 +473,7 @@ class ModelSearch final : public SearchStrategy {
       }
     }
     if (tracked_.size() > limit) {
-      std::vector<float> rows = gather(tracked_);
+      std::vector<float> rows = points_.gather(tracked_);
       std::vector<double> means(tracked_.size());
       std::vector<double> variances(tracked_.size());
       gp_->predict({rows.data(), tracked_.size(), width_}, means, variances, kVarianceRows);
@@ -500,22 +487,16 @@ class ModelSearch final : public SearchStrategy {
       for (size_t i = 0; i < limit; ++i) tracked_[i] = order[i].second;
       std::sort(tracked_.begin(), tracked_.end());
     }
-    const std::vector<float> rows = gather(tracked_);
+    const std::vector<float> rows = points_.gather(tracked_);
     gp_->track({rows.data(), tracked_.size(), width_});
-  }
-
-  std::vector<float> gather(const std::vector<uint32_t>& some) const {
-    std::vector<float> rows(some.size() * width_);
-    for (size_t i = 0; i < some.size(); ++i) {
-      std::copy_n(points_.rows.begin() + static_cast<std::ptrdiff_t>(some[i] * width_), width_,
-                  rows.begin() + static_cast<std::ptrdiff_t>(i * width_));
-    }
-    return rows;
   }
 
   /// `more`: another one of the same batch comes after it.
   std::optional<size_t> model_point(bool more) {
-    if (believed_ == 0) absorb();
+    if (believed_ == 0) {
+      choose_process();
+      absorb();
+    }
     std::optional<size_t> best = best_tracked();
     if (!best) {
       choose_tracked();
@@ -525,9 +506,7 @@ class ModelSearch final : public SearchStrategy {
     const size_t point = tracked_[*best];
     if (!more) return point;
     // The next of a batch is chosen as if this one had turned out as expected.
-    std::vector<float> row(points_.rows.begin() + static_cast<std::ptrdiff_t>(point * width_),
-                           points_.rows.begin() + static_cast<std::ptrdiff_t>((point + 1) * width_));
-    gp_->add(row, gp_->means()[*best]);
+    gp_->add(points_.row(point), gp_->means()[*best]);
     ++believed_;
     return point;
   }
@@ -555,9 +534,11 @@ class ModelSearch final : public SearchStrategy {
   ValidSampler sampler_;
   Rng rng_;
   Rng tree_rng_;
+  Rng trust_rng_;
   KnobCoordinates coordinates_;
   ValidityModel validity_;
   TaskPrior prior_;
+  HistoryTrust trust_;
   size_t width_;
   bool enumerated_;
   std::unique_ptr<GaussianProcess> plain_;     ///< on times as they are
@@ -577,7 +558,7 @@ class ModelSearch final : public SearchStrategy {
   double best_target_ = 0.0;
   double worst_ = 0.0;
   size_t improved_ = 0;      ///< rows told when the best was found
-  bool doubted_ = false;     ///< the history was put aside at some time
+  bool doubted_ = false;     ///< the history was improbable at some time
   size_t spare_starts_ = 0;  ///< start points that the doubt has left to propose
   size_t fitted_ = 0;        ///< usable rows there were at the last fit of hyper-parameters
   size_t absorbed_ = 0;      ///< of rows_, that the Gaussian process has or was not given for want of room

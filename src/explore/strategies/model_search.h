@@ -46,9 +46,11 @@ struct ModelSearchOptions : StrategyOptions {
   double history_signal = 1.5;  ///< with a history
   double history_weight = 0.8;
   double history_constant = 10.0;  ///< how far the level may be from that of the history, in units of TaskPrior
-  /// By so much (of log likelihood) the results must be explained better without the history before it is put aside.
-  double history_credit = 2.0;
-  size_t doubt_starts = 2;  ///< start points, as without a history, when that happens for the first time
+  /// How much more probable the history is than none, before there is a result; and where each of its tasks has other
+  /// knobs than the space, so that it is another kernel: then the search begins as without a history.
+  double history_odds = 1.0;
+  double odds_of_other_kernels = 0.05;
+  size_t doubt_starts = 2;  ///< start points, as without a history, when it is improbable for the first time
   double growth = 0.2;      ///< share of new rows after which the parameters are fitted again
   int first_steps = 40;     ///< of L-BFGS a fit, while there are few rows
   int later_steps = 10;

@@ -39,6 +39,12 @@ std::vector<KnobMatch> match_knobs(const ConfigSpace& space, const ConfigSpace& 
   return out;
 }
 
+bool same_knobs(const ConfigSpace& a, const ConfigSpace& b) {
+  return a.knobs().size() == b.knobs().size() && std::all_of(a.knobs().begin(), a.knobs().end(), [&](const Knob& knob) {
+           return b.find(knob.name).has_value();
+         });
+}
+
 }  // namespace
 
 TaskPrior::TaskPrior(const ConfigSpace& space, const KnobCoordinates& coordinates, std::span<const TaskHistory> history,
@@ -46,7 +52,10 @@ TaskPrior::TaskPrior(const ConfigSpace& space, const KnobCoordinates& coordinate
     : space_(space), coordinates_(coordinates), compression_(compression) {
   for (const TaskHistory& one : history) {
     if (one.space == nullptr) continue;
-    if (std::optional<Task> task = learn(one)) tasks_.push_back(std::move(*task));
+    std::optional<Task> task = learn(one);
+    if (!task) continue;
+    tasks_.push_back(std::move(*task));
+    if (same_knobs(space_, *one.space)) of_other_kernels_ = false;
   }
   if (tasks_.empty()) return;
   // Unit and level, from configs that the tasks know.

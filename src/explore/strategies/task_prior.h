@@ -22,6 +22,9 @@ class TaskPrior {
             double compression);
 
   bool active() const { return !tasks_.empty(); }
+  /// Whether there are tasks and the knobs of each are not those of the space, by their names: it is another kernel
+  /// then, one that was written anew for another device, say.
+  bool of_other_kernels() const { return active() && of_other_kernels_; }
   /// Numbers that a config has: how far its mean is from the mean of all, and how far each task is from its mean, in
   /// units. The target is near the mean plus a weighted sum of them.
   size_t columns() const { return active() ? tasks_.size() + 1 : 0; }
@@ -56,6 +59,7 @@ class TaskPrior {
   const KnobCoordinates& coordinates_;
   double compression_;
   double unit_ = 1.0;
+  bool of_other_kernels_ = true;
   double level_ = 0.0;  ///< mean over configs
   std::vector<Task> tasks_;
 };
