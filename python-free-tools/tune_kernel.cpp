@@ -1,8 +1,3 @@
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -26,7 +21,6 @@
 #include "tensmith/explore/recorded/space_files.h"
 #include "tensmith/operator/tune_kernel.h"
 #include "tensmith/support/error.h"
-#include "tensmith/support/fd.h"
 #include "tensmith/support/file.h"
 #include "tensmith/support/strings.h"
 #include "tensmith/support/sysinfo.h"
@@ -148,27 +142,6 @@ Job make_job(Options& options) {
   return job;
 }
 
-/// Makes a file beside it, as writing it will.
-void require_writable(const std::string& file) {
-  namespace fs = std::filesystem;
-  std::error_code unknown;
-  const fs::path target = fs::is_symlink(file, unknown) ? fs::weakly_canonical(file, unknown) : fs::path(file);
-  // A device or a pipe is written as it is.
-  if (fs::exists(target, unknown) && !fs::is_regular_file(target, unknown)) return;
-  const fs::path directory = fs::absolute(target).parent_path();
-  if (!fs::is_directory(directory, unknown)) {
-    throw UserError(fmt::format("--save: '{}' cannot be written: there is no directory '{}'", file, directory.string()),
-                    "make it, or choose another");
-  }
-  std::string probe = target.string() + ".XXXXXX";
-  const UniqueFd made(::mkstemp(probe.data()));
-  if (!made.valid()) {
-    throw UserError(fmt::format("--save: '{}' cannot be written: {}", file, std::strerror(errno)),
-                    "choose another name or directory");
-  }
-  ::unlink(probe.c_str());
-}
-
 /// To be told before hours of measuring, not after.
 void check_save(const Options& options, const Job& job) {
   if (options.save.empty()) return;
@@ -179,15 +152,11 @@ void check_save(const Options& options, const Job& job) {
   }
   refuse_to_overwrite("--save", options.save,
                       {options.source, options.reference_kernel, options.reference, options.db});
-  std::error_code unknown;
-  if (std::filesystem::is_directory(options.save, unknown)) {
-    throw UserError(fmt::format("--save: '{}' is a directory", options.save), "give the name of a file: results.json");
-  }
+  require_writable(options.save);
   if (!options.save.ends_with(".json") && !options.save.ends_with(".json.gz")) {
     throw UserError(fmt::format("--save: '{}' is no name of a Kernel Tuner cache", options.save),
                     "give one that ends in .json or .json.gz");
   }
-  require_writable(options.save);
 }
 
 /// Nothing measured is lost: what cannot be written where it should goes to a rescue file, unless a database has it.

@@ -34,6 +34,7 @@ const char* advice(int error) {
     case EISDIR: return "give the path of a file, not of a directory";
     case EMFILE:
     case ENFILE: return "raise the limit of open files (ulimit -n)";
+    case ELOOP: return "a symbolic link leads to itself: remove it, or choose another place";
     case EIO: return "the disk reports a fault";
     default: return "";
   }
@@ -55,6 +56,33 @@ void lock_file(int fd, const fs::path& path) {
   while (::flock(fd, LOCK_EX) != 0) {
     if (errno != EINTR) fail("lock", path, errno);
   }
+}
+
+/// Where the contents of a file go that is written: a symbolic link stays a link, and what it points to is replaced.
+fs::path target_of(const fs::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) {
+    if (errno == ELOOP) fail("write", path, errno);
+  } else if (S_ISDIR(info.st_mode)) {
+    fail("write", path, EISDIR);
+  }
+  std::error_code error;
+  const fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
+  return error ? path : target;
+}
+
+/// A device or a pipe cannot be replaced by renaming.
+bool is_replaceable(const fs::path& target) {
+  std::error_code unknown;
+  return !fs::exists(target, unknown) || fs::is_regular_file(target, unknown);
+}
+
+/// A new file beside the target, which can be renamed to it. `path` is what was asked for.
+UniqueFd make_beside(const fs::path& target, const fs::path& path, std::string& name) {
+  name = target.string() + ".XXXXXX";
+  UniqueFd file(::mkostemp(name.data(), O_CLOEXEC));
+  if (!file.valid()) fail("write", path, errno);
+  return file;
 }
 
 }  // namespace
@@ -90,19 +118,14 @@ std::string read_input(const fs::path& path) {
 }
 
 void write_file(const fs::path& path, std::string_view contents) {
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) fail("write", path, EISDIR);
-  // A symbolic link stays a link: what it points to is replaced.
-  const fs::path target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path) : path;
-  // A device or a pipe cannot be replaced by renaming.
-  if (fs::exists(target, ignored) && !fs::is_regular_file(target, ignored)) {
+  const fs::path target = target_of(path);
+  if (!is_replaceable(target)) {
     const UniqueFd file = open_file(target, O_WRONLY, "write");
     if (const int error = write_all(file.get(), contents)) fail("write", path, error);
     return;
   }
-  std::string name = target.string() + ".XXXXXX";
-  const UniqueFd file(::mkostemp(name.data(), O_CLOEXEC));
-  if (!file.valid()) fail("write", path, errno);
+  std::string name;
+  const UniqueFd file = make_beside(target, path, name);
   struct stat old {};
   mode_t mode = 0;
   if (::stat(target.c_str(), &old) == 0) {
@@ -119,6 +142,21 @@ void write_file(const fs::path& path, std::string_view contents) {
   if (error != 0) {
     ::unlink(name.c_str());
     fail("write", path, error);
+  }
+}
+
+void require_writable(const fs::path& path) {
+  try {
+    const fs::path target = target_of(path);
+    if (!is_replaceable(target)) {
+      if (::access(target.c_str(), W_OK) != 0) fail("write", path, errno);
+      return;
+    }
+    std::string name;
+    const UniqueFd probe = make_beside(target, path, name);
+    ::unlink(name.c_str());
+  } catch (const WorkError& error) {
+    throw UserError(error.message(), error.hint());
   }
 }
 

@@ -179,15 +179,18 @@ TEST_F(TuneKernel, MistakesAreUsageErrors) {
   expect({"--strategy=best"}, "--strategy: 'best' is not known");
   expect({"--language=fortran"}, "--language: 'fortran' is not known (hint: choose one of c, opencl, cuda)");
   expect({"--save=" + path("none/add.json")},
-         fmt::format("none/add.json' cannot be written: there is no directory '{}' (hint: make it,", path("none"))
+         fmt::format("cannot write {}: No such file or directory (hint: check the path; the directory must exist)",
+                     path("none/add.json"))
              .c_str());
-  expect({"--save=" + path((std::string(248, 'x') + ".json").c_str())}, ".json' cannot be written: File name too long");
+  expect({"--save=" + path((std::string(248, 'x') + ".json").c_str())}, ".json: File name too long");
+  std::filesystem::create_symlink("loop.json", path("loop.json"));
+  expect({"--save=" + path("loop.json")}, "loop.json: Too many levels of symbolic links (hint: a symbolic link leads");
   expect({"--device=0"}, "--device has no meaning for a kernel in C (hint: it runs on this CPU; leave it out)");
   expect({"--cflags=-O1 -I'a"}, "--cflags: '-O1 -I'a' has a quote that is not closed");
   expect({"--param=stp=1,2"}, "add.c' nor --restrict names it (hint: did you mean 'step'?)");
   expect({"--param=word=a,\xff"}, "--param: the values 'a,?' of word are not UTF-8");
   expect({"--restrict=size_y > 1"}, "--restrict: column 1: 'size_y' has no value (hint: give --size=X,Y)");
-  expect({"--save=" + dir_.path().string()}, "is a directory");
+  expect({"--save=" + dir_.path().string()}, "Is a directory");
   expect({"--save=" + path("add.txt")}, "is no name of a Kernel Tuner cache (hint: give one that ends in .json");
   expect({"--save=" + kernel}, "add.c'), and would be replaced (hint: give the name of another file)");
   write_file(path("reference.bin"), "");

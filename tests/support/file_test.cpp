@@ -17,15 +17,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What `action` throws as WorkError.
-template <typename Action>
+// What `action` throws as Error.
+template <typename Error = WorkError, typename Action>
 std::string error_of(Action action) {
   try {
     action();
-  } catch (const WorkError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "no error";
+}
+
+template <typename Action>
+std::string user_error_of(Action action) {
+  return error_of<UserError>(action);
 }
 
 class FileTest : public testing::Test {
@@ -52,25 +57,16 @@ TEST_F(FileTest, WrittenBytesComeBack) {
 TEST_F(FileTest, AnInputThatIsNotThereIsTheMistakeOfWhoNamedIt) {
   write_file(at("x"), "bytes");
   EXPECT_EQ(read_input(at("x")), "bytes");
-  const auto user_error_of = [](const fs::path& path) -> std::string {
-    try {
-      read_input(path);
-    } catch (const UserError& error) {
-      return error.what();
-    }
-    return "no error";
-  };
-  EXPECT_EQ(user_error_of(at("none")),
-            "cannot read " + at("none").string() +
-                ": No such file or directory (hint: check the path; the directory must exist)");
-  EXPECT_EQ(user_error_of(dir_.path()), "cannot read " + dir_.path().string() +
-                                            ": Is a directory (hint: give the path of a file, not of a directory)");
-  EXPECT_EQ(user_error_of(at("x") / "y"),
-            "cannot read " + (at("x") / "y").string() +
-                ": Not a directory (hint: a part of the path is a file, not a directory)");
+  const auto told = [](const fs::path& path) { return user_error_of([&] { read_input(path); }); };
+  EXPECT_EQ(told(at("none")), "cannot read " + at("none").string() +
+                                  ": No such file or directory (hint: check the path; the directory must exist)");
+  EXPECT_EQ(told(dir_.path()), "cannot read " + dir_.path().string() +
+                                   ": Is a directory (hint: give the path of a file, not of a directory)");
+  EXPECT_EQ(told(at("x") / "y"), "cannot read " + (at("x") / "y").string() +
+                                     ": Not a directory (hint: a part of the path is a file, not a directory)");
   if (::geteuid() == 0) return;  // may read all
   ASSERT_EQ(::chmod(at("x").c_str(), 0), 0);
-  EXPECT_NE(user_error_of(at("x")).find("Permission denied"), std::string::npos);
+  EXPECT_NE(told(at("x")).find("Permission denied"), std::string::npos);
 }
 
 TEST_F(FileTest, ReadsFilesThatTellNoSize) {
@@ -107,6 +103,31 @@ TEST_F(FileTest, ErrorsTellPathReasonAndAdvice) {
   write_file(at("file"), "x");
   EXPECT_NE(error_of([&] { append_line(at("file/x"), "x"); }).find("a part of the path is a file"), std::string::npos);
   EXPECT_NE(error_of([&] { make_directories(at("file/x")); }).find("make the directory"), std::string::npos);
+}
+
+TEST_F(FileTest, ALinkThatLeadsToItselfIsTold) {
+  fs::create_symlink("loop", at("loop"));
+  const std::string expected = "cannot write " + at("loop").string() +
+                               ": Too many levels of symbolic links (hint: a symbolic link leads to itself: remove it, "
+                               "or choose another place)";
+  EXPECT_EQ(error_of([&] { write_file(at("loop"), "x"); }), expected);
+  EXPECT_EQ(user_error_of([&] { require_writable(at("loop")); }), expected);
+  EXPECT_TRUE(fs::is_symlink(at("loop")));
+}
+
+TEST_F(FileTest, AnOutputThatCannotBeWrittenIsToldBeforeTheWork) {
+  const auto told = [&](const fs::path& path) { return user_error_of([&] { require_writable(path); }); };
+  write_file(at("x"), "bytes");
+  fs::create_symlink("x", at("link"));
+  for (const fs::path& fine : {at("x"), at("new"), at("link"), fs::path("/dev/full")}) {
+    EXPECT_EQ(told(fine), "no error") << fine;
+  }
+  EXPECT_EQ(read_file(at("x")), "bytes");
+  EXPECT_EQ(entries(), 2u) << "it leaves something behind";
+  for (const fs::path& wrong : {dir_.path(), at("none/x"), at("x/y"), at(std::string(252, 'x'))}) {
+    EXPECT_EQ(told(wrong), error_of([&] { write_file(wrong, "x"); }));
+    EXPECT_EQ(told(wrong).find("cannot write " + wrong.string() + ": "), 0u) << told(wrong);
+  }
 }
 
 TEST_F(FileTest, AFullDiskSaysSo) {

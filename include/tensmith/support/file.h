@@ -5,22 +5,27 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tensmith {
 
-/// Whole-file operations. Errors tell the path, what was tried, the system's reason and what to do; all but those of
-/// read_input are WorkErrors.
+/// Whole-file operations. Errors tell the path, what was tried, the system's reason and what to do; they are WorkErrors
+/// where nothing else is said.
 
 /// The file's bytes.
 std::string read_file(const std::filesystem::path& path);
 
 /// The same of a file that a request names as its input: throws UserError where there is none, or none that may be
-/// read.
+/// read, and WorkError where reading it fails.
 std::string read_input(const std::filesystem::path& path);
 
 /// Replaces the file as a whole: a reader sees the old or the new contents, never a part, and a failure leaves the
 /// old file. Writes beside `path` and renames.
 void write_file(const std::filesystem::path& path, std::string_view contents);
+
+/// For a file that a request names as its output, before the work: throws UserError where write_file could not begin to
+/// write it. Leaves nothing behind.
+void require_writable(const std::filesystem::path& path);
 
 /// Appends `line` and a newline under an exclusive file lock, in one write, so that several processes may append to
 /// one file. Starts with a newline when the file does not end in one (a torn line stays alone). A write that fails
@@ -49,6 +54,8 @@ class TempDir {
   TempDir& operator=(TempDir&& other) noexcept;
 
   const std::filesystem::path& path() const { return path_; }
+  /// The directory, which now is the caller's to remove.
+  std::filesystem::path release() { return std::exchange(path_, {}); }
 
  private:
   std::filesystem::path path_;
