@@ -7,8 +7,11 @@
 
 #include <cerrno>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
+
+#include "tensmith/support/file.h"
 
 namespace tensmith {
 namespace fs = std::filesystem;
@@ -27,13 +30,29 @@ UniqueFd lock_of_stale(const fs::path& path) {
   return lock;
 }
 
+/// The lock goes when nothing else is left: whatever stays can then be told to be a stale one's.
+void remove_claimed(const fs::path& path) {
+  std::error_code error;
+  std::vector<fs::path> others;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().filename() != kLockName) others.push_back(entry->path());
+  }
+  for (const fs::path& other : others) {
+    std::error_code failed;
+    fs::remove_all(other, failed);
+    if (failed) error = failed;
+  }
+  if (error) return;
+  fs::remove(path / kLockName, error);
+  fs::remove(path, error);
+}
+
 void remove_stale(const fs::path& base, const std::string& beginning) {
   std::error_code error;
   for (fs::directory_iterator entry(base, error), end; !error && entry != end; entry.increment(error)) {
     if (!entry->path().filename().string().starts_with(beginning)) continue;
     const UniqueFd lock = lock_of_stale(entry->path());
-    std::error_code ignored;
-    if (lock.valid()) fs::remove_all(entry->path(), ignored);
+    if (lock.valid()) remove_claimed(entry->path());
   }
 }
 
@@ -47,14 +66,16 @@ bool is_in_place(const UniqueFd& file, const fs::path& path) {
 
 }  // namespace
 
-ClaimedTempDir::ClaimedTempDir(std::string_view prefix) : directory_(prefix) {
-  remove_stale(path().parent_path(), fmt::format("{}-", prefix));
-  while (!claim()) directory_ = TempDir(prefix);
+ClaimedTempDir::ClaimedTempDir(std::string_view prefix) : path_(TempDir(prefix).release()) {
+  remove_stale(path_.parent_path(), fmt::format("{}-", prefix));
+  while (!claim()) path_ = TempDir(prefix).release();
 }
+
+ClaimedTempDir::~ClaimedTempDir() { remove_claimed(path_); }
 
 /// False where somebody who removes stale ones was faster than the lock.
 bool ClaimedTempDir::claim() {
-  const fs::path file = path() / kLockName;
+  const fs::path file = path_ / kLockName;
   lock_ = UniqueFd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   // Where a file cannot be locked, nobody else can lock it either.
   if (!lock_.valid()) return true;

@@ -1,11 +1,19 @@
 #include "tensmith/support/claimed_temp_dir.h"
 
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <functional>
+#include <memory>
 #include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tensmith/support/file.h"
 
 namespace tensmith {
 namespace {
@@ -70,6 +78,61 @@ TEST_F(ClaimedTempDirTest, WhatIsInUseOrIsNotOursStays) {
   EXPECT_TRUE(fs::exists(plain / "result")) << "nobody claimed it";
   EXPECT_TRUE(fs::exists(base_.path() / "kernel-file"));
   EXPECT_TRUE(fs::exists(elsewhere / "1.so")) << "behind a link";
+}
+
+/// The names of what is removed from a directory while it is, in order.
+std::vector<std::string> removed_from(const fs::path& directory, const std::function<void()>& remove) {
+  const UniqueFd watch(inotify_init1(IN_NONBLOCK | IN_CLOEXEC));
+  EXPECT_GE(inotify_add_watch(watch.get(), directory.c_str(), IN_DELETE), 0);
+  remove();
+  std::vector<std::string> names;
+  alignas(inotify_event) char events[1 << 14];
+  const ssize_t size = read(watch.get(), events, sizeof events);
+  for (ssize_t at = 0; at < size;) {
+    const auto* event = reinterpret_cast<const inotify_event*>(events + at);
+    if ((event->mask & IN_DELETE) != 0) names.emplace_back(event->name);
+    at += static_cast<ssize_t>(sizeof *event + event->len);
+  }
+  return names;
+}
+
+// Where a removal ends midway, the next one can then tell whose the rest was.
+TEST_F(ClaimedTempDirTest, TheLockGoesLast) {
+  // Whatever the order in which the system lists the names, some are behind the lock.
+  const auto fill = [](const fs::path& directory) {
+    for (int i = 0; i < 20; ++i) write_file(directory / fmt::format("{}.so", i), "x");
+  };
+  const auto expect = [](const std::vector<std::string>& removed) {
+    ASSERT_EQ(removed.size(), 21u);
+    EXPECT_EQ(removed.back(), "owner.lock");
+  };
+  const fs::path left = left_behind();
+  fs::remove(left / "1.so");
+  fill(left);
+  fs::remove(left / "owner.lock");
+  write_file(left / "owner.lock", "");
+  expect(removed_from(left, [] { const ClaimedTempDir next("kernel"); }));
+  EXPECT_FALSE(fs::exists(left));
+
+  auto mine = std::make_unique<ClaimedTempDir>("kernel");
+  const fs::path path = mine->path();
+  fill(path);
+  expect(removed_from(path, [&] { mine.reset(); }));
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST_F(ClaimedTempDirTest, TheLockStaysWhereSomethingStays) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may remove all";
+  const fs::path left = left_behind();
+  make_directories(left / "kept");
+  write_file(left / "kept" / "result", "x");
+  fs::permissions(left / "kept", fs::perms::owner_read | fs::perms::owner_exec);
+  { const ClaimedTempDir next("kernel"); }
+  EXPECT_FALSE(fs::exists(left / "1.so"));
+  EXPECT_TRUE(fs::exists(left / "owner.lock"));
+  fs::permissions(left / "kept", fs::perms::owner_all);
+  { const ClaimedTempDir next("kernel"); }
+  EXPECT_FALSE(fs::exists(left));
 }
 
 TEST_F(ClaimedTempDirTest, FilesInItMayLinkAnywhere) {
