@@ -198,7 +198,7 @@ uint64_t hash_source(const std::filesystem::path& path, const std::string& code,
   uint64_t hash = hash_bytes(code);
   for (const std::filesystem::path& file : included_files(path, code).files) {
     if (!seen.insert(file.lexically_normal()).second) continue;
-    hash = hash_combine(hash, hash_source(file, read_file(file), seen));
+    hash = hash_combine(hash, hash_source(file, read_source(file), seen));
   }
   return hash;
 }
@@ -307,7 +307,7 @@ KernelSpec describe_kernel(const KernelRequest& request) {
                     "records and results tell the kernel by it: rename the file");
   }
   spec.language = language_of(request);
-  spec.code = read_input(request.source);
+  spec.code = read_source(request.source);
   std::set<std::string> seen;
   spec.code_hash = hash_source(spec.source, spec.code, seen);
   require_includable(spec);
@@ -353,7 +353,9 @@ std::string KernelSpec::identity() const {
 bool KernelSpec::source_unchanged() const {
   std::set<std::string> seen;
   try {
-    return hash_source(source, read_file(source), seen) == code_hash;
+    return hash_source(source, read_source(source), seen) == code_hash;
+  } catch (const UserError&) {
+    return false;
   } catch (const WorkError&) {
     return false;
   }

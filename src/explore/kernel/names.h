@@ -28,12 +28,21 @@ struct IncludedFiles {
 };
 IncludedFiles included_files(const std::filesystem::path& path, std::string_view code);
 
-/// The words of a source, of its preprocessor lines too; not those of comments and texts.
-std::set<std::string> names_in_source(std::string_view code);
+/// What a source names.
+struct SourceNames {
+  std::set<std::string> names;
+  bool pastes = false;  ///< it makes others by ##
+};
+/// By its words, those of preprocessor lines and of texts (`_Pragma("...")`) too; not those of comments.
+SourceNames names_in_source(std::string_view code);
+
+/// A source without the byte order mark that it may begin with: directives count where a line begins. Throws as
+/// read_input.
+std::string read_source(const std::filesystem::path& path);
 
 /// Throws UserError for a parameter that nothing names: neither the source, with what it includes by "..." from beside
 /// it, nor a flag, another parameter's value or an expression. Where the source may name it by means that are not seen
-/// (files from elsewhere, names that are pasted together) it is a warning.
+/// (files from elsewhere, names that are pasted together) it is a warning. Throws as read_source.
 void require_used_parameters(const KernelSpec& spec);
 
 /// "divides by zero", "overflows".

@@ -6,6 +6,7 @@
 
 #include "explore/kernel/names.h"
 #include "tensmith/explore/kernel/kernel.h"
+#include "tensmith/support/file.h"
 
 /// A light reading of C-like sources: enough to find the kernels in them.
 
@@ -14,10 +15,24 @@ namespace {
 
 bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-enum class Directives : uint8_t { kLeftOut, kRead };
+enum class Reading : uint8_t {
+  kCode,  ///< preprocessor lines and texts are left out
+  kAll,   ///< also them: of texts their words
+};
 
-/// The source's words and symbols, one each; comments, texts and, if so, preprocessor lines are left out.
-std::vector<std::string_view> words_of(std::string_view source, Directives directives = Directives::kLeftOut) {
+/// The words of a text, by its characters between the quotes.
+void add_words_of_text(std::string_view text, std::vector<std::string_view>& words) {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    if (end > i) words.push_back(text.substr(i, end - i));
+    // The letter of an escape belongs to no word.
+    i = end + (end < text.size() && text[end] == '\\' ? 2 : 1);
+  }
+}
+
+/// The source's words and symbols, one each, without comments and character constants.
+std::vector<std::string_view> words_of(std::string_view source, Reading reading = Reading::kCode) {
   std::vector<std::string_view> words;
   bool line_start = true;
   for (size_t i = 0; i < source.size();) {
@@ -33,16 +48,17 @@ std::vector<std::string_view> words_of(std::string_view source, Directives direc
     } else if (rest.starts_with("/*")) {
       const size_t end = rest.find("*/", 2);
       i += end == std::string_view::npos ? rest.size() : end + 2;
-    } else if (c == '#' && line_start && directives == Directives::kLeftOut) {
+    } else if (c == '#' && line_start && reading == Reading::kCode) {
       // A line that ends in a backslash goes on.
       size_t end = 0;
       do {
         end = std::min(rest.find('\n', end + 1), rest.size());
       } while (end < rest.size() && rest[end - 1] == '\\');
       i += end;
-    } else if (c == '"' || c == '\'') {
+    } else if (c == '"' || (c == '\'' && (i == 0 || !is_letter(source[i - 1])))) {
       size_t end = 1;
       while (end < rest.size() && rest[end] != c && rest[end] != '\n') end += rest[end] == '\\' ? 2 : 1;
+      if (c == '"' && reading == Reading::kAll) add_words_of_text(rest.substr(1, end - 1), words);
       i += std::min(end + 1, rest.size());
       line_start = false;
     } else {
@@ -127,12 +143,22 @@ std::vector<std::string> kernels_of(std::string_view source, KernelLanguage lang
   return names;
 }
 
-std::set<std::string> names_in_source(std::string_view code) {
-  std::set<std::string> names;
-  for (std::string_view word : words_of(code, Directives::kRead)) {
-    if (is_letter(word.front())) names.emplace(word);
+SourceNames names_in_source(std::string_view code) {
+  SourceNames found;
+  const std::vector<std::string_view> words = words_of(code, Reading::kAll);
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (is_letter(words[i].front())) found.names.emplace(words[i]);
+    const bool pair = i > 0 && words[i - 1] == "#" && words[i] == "#";
+    if (pair && words[i - 1].data() + 1 == words[i].data()) found.pastes = true;
   }
-  return names;
+  return found;
+}
+
+std::string read_source(const std::filesystem::path& path) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  std::string text = read_input(path);
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return text;
 }
 
 std::string missing_kernel_text(const std::filesystem::path& path, std::string_view source, KernelLanguage language,

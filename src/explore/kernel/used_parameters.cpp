@@ -6,7 +6,6 @@
 
 #include "explore/kernel/names.h"
 #include "tensmith/support/error.h"
-#include "tensmith/support/file.h"
 #include "tensmith/support/log.h"
 #include "tensmith/support/strings.h"
 
@@ -15,37 +14,49 @@ namespace {
 
 /// All that is known of a kernel's text.
 struct Sources {
-  std::set<std::string> names;
-  bool complete = true;  ///< nothing can name a parameter that is not among them
+  SourceNames known;
+  bool others = false;  ///< it includes what is not known
+
+  void add(std::string_view code) {
+    SourceNames more = names_in_source(code);
+    known.names.merge(more.names);
+    known.pastes |= more.pastes;
+  }
+  /// How it may name something that is not among the known names; empty when it cannot.
+  std::string_view unseen() const {
+    if (others && known.pastes) return "no file that it includes does, and none of its ## makes that name";
+    if (others) return "no file that it includes does";
+    return known.pastes ? "none of its ## makes that name" : "";
+  }
 };
 
-void read_source(const std::filesystem::path& path, const std::string& code, std::set<std::string>& seen,
-                 Sources& sources) {
-  sources.names.merge(names_in_source(code));
+void add_source(const std::filesystem::path& path, const std::string& code, std::set<std::string>& seen,
+                Sources& sources) {
+  sources.add(code);
   const IncludedFiles included = included_files(path, code);
-  if (included.others || code.find("##") != std::string::npos) sources.complete = false;
+  sources.others |= included.others;
   for (const std::filesystem::path& file : included.files) {
-    if (seen.insert(file.lexically_normal()).second) read_source(file, read_file(file), seen, sources);
+    if (seen.insert(file.lexically_normal()).second) add_source(file, read_source(file), seen, sources);
   }
 }
 
 Sources read_sources(const KernelSpec& spec) {
   Sources sources;
   std::set<std::string> seen;
-  read_source(spec.source, spec.code, seen, sources);
+  add_source(spec.source, spec.code, seen, sources);
   for (const std::string& flag : spec.flags) {
-    sources.names.merge(names_in_source(flag));
+    sources.add(flag);
     // Files of other directories, and those that a flag includes.
-    if (flag.starts_with("-I") || flag.starts_with("-i") || flag.starts_with("@")) sources.complete = false;
+    if (flag.starts_with("-I") || flag.starts_with("-i") || flag.starts_with("@")) sources.others = true;
   }
-  sources.names.insert(spec.entry);
+  sources.known.names.insert(spec.entry);
   return sources;
 }
 
 bool named_by_another(const KernelSpec& spec, const KernelParameter& parameter) {
   return std::any_of(spec.parameters.begin(), spec.parameters.end(), [&](const KernelParameter& other) {
     return &other != &parameter && std::any_of(other.values.begin(), other.values.end(), [&](const std::string& v) {
-      return names_in_source(v).contains(parameter.name);
+      return names_in_source(v).names.contains(parameter.name);
     });
   });
 }
@@ -84,16 +95,16 @@ void require_used_parameters(const KernelSpec& spec) {
   const Sources sources = read_sources(spec);
   for (size_t i = 0; i < spec.parameters.size(); ++i) {
     const KernelParameter& parameter = spec.parameters[i];
-    if (sources.names.contains(parameter.name) || in_an_expression(spec, i) || named_by_another(spec, parameter)) {
+    if (sources.known.names.contains(parameter.name) || in_an_expression(spec, i) ||
+        named_by_another(spec, parameter)) {
       continue;
     }
     const std::string source = spec.source.string();
-    if (!sources.complete) {
-      log_warning("--param: '{}' does not name {}; if no file that it includes does, its values change nothing", source,
-                  parameter.name);
+    if (const std::string_view unseen = sources.unseen(); !unseen.empty()) {
+      log_warning("--param: '{}' does not name {}; if {}, its values change nothing", source, parameter.name, unseen);
       continue;
     }
-    const std::vector<std::string> names(sources.names.begin(), sources.names.end());
+    const std::vector<std::string> names(sources.known.names.begin(), sources.known.names.end());
     const std::optional<std::string> close = closest_match(parameter.name, names);
     throw UserError(
         fmt::format("--param: nothing uses {}: neither '{}' nor {} names it", parameter.name, source,

@@ -1,6 +1,8 @@
 #include "tensmith/explore/kernel/kernel.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tensmith/explore/kernel/kernel_space.h"
 #include "tensmith/support/error.h"
@@ -214,11 +216,15 @@ TEST_F(KernelTest, AParameterThatNothingUsesIsRefused) {
     write_file(request_.source, more + "\n__kernel void add(__global float* out, int n) { out[0] = order; }\n");
     return error();
   };
-  for (const char* other : {"// vector_width", "/* vector_width */", "__constant char* s = \"vector_width\";",
-                            "int vector_width2;", "#error vector'width"}) {
+  for (const char* other : {"// vector_width", "/* vector_width */", "int c = 'vector_width';", "int vector_width2;",
+                            "__constant char* s = \"a\\vector_width\";", "#error vector'width", "// a ## b",
+                            "/* a ## b */", "__constant char* s = \"a ## b\";"}) {
     EXPECT_NE(with(other).find("nothing uses vector_width"), std::string::npos) << other;
   }
-  for (const char* named : {"#if vector_width == 2\n#endif", "#define W \\\n  vector_width", "int vector_width;"}) {
+  for (const char* named :
+       {"#if vector_width == 2\n#endif", "#define W \\\n  vector_width", "int vector_width;",
+        "_Pragma(\"omp simd simdlen(vector_width)\")", "__constant char* s = \"two of vector_width\";",
+        "int n = 1'000 * vector_width;", "#error it can't use vector_width", "#error \"it can't use vector_width\""}) {
     EXPECT_EQ(with(named), "no error") << named;
   }
   write_file(dir_.path() / "part.h", "#include \"other.h\"\n");
@@ -228,16 +234,23 @@ TEST_F(KernelTest, AParameterThatNothingUsesIsRefused) {
   write_file(dir_.path() / "other.h", "");
   EXPECT_NE(with("#include \"part.h\""), "no error") << "all that it includes is known";
   // What cannot be seen may name it.
-  for (const char* hidden : {"#include \"elsewhere.h\"", "#include HEADER", "#define P(a) vector_##a"}) {
+  const std::string include = "no file that it includes does", paste = "none of its ## makes that name";
+  const std::pair<const char*, std::string> kHidden[] = {
+      {"#include \"elsewhere.h\"", include},
+      {"#include HEADER", include},
+      {"#define P(a) vector_##a", paste},
+      {"#include HEADER\n#define P(a) vector_##a", include + ", and " + paste}};
+  for (const auto& [hidden, why] : kHidden) {
     warnings.clear();
     EXPECT_EQ(with(hidden), "no error") << hidden;
-    EXPECT_NE(warnings.find("does not name vector_width; if no file that it includes does, its values change nothing"),
-              std::string::npos)
+    EXPECT_NE(warnings.find("does not name vector_width; if " + why + ", its values change nothing"), std::string::npos)
         << warnings;
   }
   EXPECT_NE(with("#include <math.h>"), "no error");
-  request_.flags = {"-I."};
-  EXPECT_EQ(with("#include <math.h>"), "no error");
+  for (const char* flag : {"-I.", "-DP(a)=vector_##a"}) {
+    request_.flags = {flag};
+    EXPECT_EQ(with("#include <math.h>"), "no error") << flag;
+  }
   set_log_sink({});
 }
 
@@ -328,6 +341,33 @@ TEST_F(KernelTest, AChangeOfTheSourceIsSeen) {
   EXPECT_FALSE(spec.source_unchanged()) << "an included file counts";
   std::filesystem::remove(request_.source);
   EXPECT_FALSE(spec.source_unchanged());
+}
+
+TEST_F(KernelTest, AnIncludedFileThatMayNotBeReadIsTheMistakeOfTheRequest) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read all";
+  const std::string part = dir_.path() / "part.h";
+  write_file(part, "#define N 1\n");
+  write_file(request_.source,
+             "#include \"part.h\"\n__kernel void add(__global float* out, int n) { out[0] = order; }\n");
+  const KernelSpec spec = describe_kernel(request_);
+  ASSERT_EQ(::chmod(part.c_str(), 0), 0);
+  EXPECT_FALSE(spec.source_unchanged());
+  EXPECT_EQ(error(), "cannot read " + part +
+                         ": Permission denied (hint: check the permissions of the file and of its directory)");
+}
+
+TEST_F(KernelTest, AByteOrderMarkIsNoPartOfTheSource) {
+  const std::string mark = "\xEF\xBB\xBF", part = dir_.path() / "part.h";
+  const std::string code = "#include \"part.h\"\n__kernel void add(__global float* out, int n) {}\n";
+  request_.parameters = {"N=1"};
+  request_.restrictions = {};
+  write_file(part, "#define N 1\n");
+  write_file(request_.source, mark + code);
+  const KernelSpec spec = describe_kernel(request_);
+  EXPECT_EQ(spec.code, code);
+  EXPECT_TRUE(spec.source_unchanged());
+  write_file(part, "#define N 2\n");
+  EXPECT_FALSE(spec.source_unchanged()) << "what the first line includes counts";
 }
 
 TEST_F(KernelTest, APathThatCannotBeIncludedIsRefused) {

@@ -104,7 +104,7 @@ struct KernelLaunch {
 struct KernelSpec {
   std::string name;  ///< of the source file
   std::filesystem::path source;
-  std::string code;        ///< of the source file
+  std::string code;        ///< of the source file, without a byte order mark
   uint64_t code_hash = 0;  ///< of the code and the files that it includes by "..."
   KernelLanguage language = KernelLanguage::kC;
   std::string entry;
@@ -126,7 +126,8 @@ struct KernelSpec {
   bool source_unchanged() const;
 };
 
-/// Reads the source and understands all of the request. Throws UserError for whatever is wrong with it.
+/// Reads the source and understands all of the request. Throws UserError for whatever is wrong with it, a file that
+/// may not be read among it, and WorkError where reading fails.
 KernelSpec describe_kernel(const KernelRequest& request);
 
 /// The names of the kernels that a source defines: functions marked __kernel or kernel, __global__, or functions that
