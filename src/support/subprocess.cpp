@@ -238,6 +238,10 @@ std::string contents_of(const UniqueFd& file) {
 
 }  // namespace
 
+bool ExitStatus::ended_from_outside() const {
+  return !exited && (signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT);
+}
+
 std::string ExitStatus::describe() const {
   if (exited) return fmt::format("exited with {}", code);
   if (signal == 0) return "ended without a status";

@@ -44,6 +44,17 @@ bool is_gone(pid_t pid) {
   return false;
 }
 
+TEST(Subprocess, TellsWhoEndedIt) {
+  for (const char* signal : {"KILL", "TERM", "HUP", "INT"}) {
+    EXPECT_TRUE(run_captured(shell(std::string("kill -") + signal + " $$")).status.ended_from_outside()) << signal;
+  }
+  for (const char* signal : {"SEGV", "ABRT", "XFSZ", "XCPU", "PIPE"}) {
+    EXPECT_FALSE(run_captured(shell(std::string("kill -") + signal + " $$")).status.ended_from_outside()) << signal;
+  }
+  EXPECT_FALSE(run_captured(shell("exit 9")).status.ended_from_outside());
+  EXPECT_FALSE(ExitStatus{}.ended_from_outside());
+}
+
 TEST(Subprocess, DescribesEveryEnd) {
   EXPECT_EQ(run_captured(shell("exit 0")).status.describe(), "exited with 0");
   EXPECT_TRUE(run_captured(shell("exit 0")).status.success());

@@ -17,6 +17,9 @@ struct ExitStatus {
   int signal = 0;
 
   bool success() const { return exited && code == 0; }
+  /// Whether it died of a signal that only others send (SIGKILL, SIGTERM, SIGHUP, SIGINT): a program that goes wrong
+  /// dies of another.
+  bool ended_from_outside() const;
   /// "exited with 3", "killed by signal 11 (SIGSEGV)".
   std::string describe() const;
 };

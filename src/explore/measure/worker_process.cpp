@@ -58,11 +58,7 @@ Subprocess start(const std::string& program, WorkerRole role, int socket, int da
 
 bool is_worker_process() { return std::getenv(kWorkerVariable) != nullptr; }
 
-bool WorkerEnd::lost() const {
-  // What only others send: a program that goes wrong dies of other signals.
-  const int signal = status.signal;
-  return !killed && !status.exited && (signal == SIGKILL || signal == SIGTERM || signal == SIGHUP || signal == SIGINT);
-}
+bool WorkerEnd::lost() const { return !killed && status.ended_from_outside(); }
 
 std::string WorkerEnd::describe() const {
   return killed ? "broke the connection and had to be killed" : status.describe();

@@ -30,6 +30,18 @@ TEST_F(KernelDevicesTest, FaultsOfOpenCl) {
   EXPECT_EQ(compared[1].status, TrialStatus::kWrongOutput);
 }
 
+TEST_F(KernelDevicesTest, ASourceInOpenClMayBeginWithAByteOrderMark) {
+  use_opencl();
+  write_file(request_.source, std::string("\xEF\xBB\xBF") + kFaultyOpenCl);
+  make(Config{{0, 0}});
+  if (const std::string missing = missing_opencl(spec_); !missing.empty()) GTEST_SKIP() << missing;
+  const Config config{{0, 0}};
+  TrialResult result;
+  measurer_->measure(
+      {&config, 1}, [&](size_t, TrialResult r) { result = std::move(r); }, [] { return false; });
+  EXPECT_EQ(result.status, TrialStatus::kOk) << result.error;
+}
+
 TEST_F(KernelDevicesTest, WhatOpenClRefusesHasItsReason) {
   use_opencl();
   request_.parameters = {"fault=0", "block_size_x=16,1048576"};

@@ -96,35 +96,55 @@ TEST_F(KernelMeasurerTest, AReadJustBehindABufferIsSeenWhereTheAnswerDependsOnIt
   }
 }
 
-TEST_F(KernelMeasurerTest, AKilledCompilerIsStartedOnceMore) {
-  const std::filesystem::path count = dir_.path() / "count";
-  // Ends as many compilers as the file says: itself, or (as the driver of a compiler tells it) a program that it runs.
-  const auto use_killed = [&](int times, const char* end) {
-    write_file(count, std::string(static_cast<size_t>(times), 'x'));
-    const std::filesystem::path compiler = dir_.path() / "killed-cc";
+/// With a compiler that ends itself by `end`, or (as the driver of a compiler tells it) a program that it runs, as many
+/// times as `count` has letters.
+class EndedCompilerTest : public KernelMeasurerTest {
+ protected:
+  void use(int times, const char* end) {
+    write_file(count_, std::string(static_cast<size_t>(times), 'x'));
+    const std::filesystem::path compiler = dir_.path() / "ended-cc";
     write_file(compiler, fmt::format("#!/bin/sh\ncase \"$1\" in --version) exec cc \"$@\";; esac\n"
                                      "if [ -s {0} ]; then truncate -s -1 {0}; {1}; fi\nexec cc \"$@\"\n",
-                                     count.string(), end));
+                                     count_.string(), end));
     std::filesystem::permissions(compiler, std::filesystem::perms::owner_all);
     options_.compiler = compiler;
-  };
-  for (const char* end : {"kill -9 $$", "echo 'cc: fatal error: Killed signal terminated program cc1' >&2; exit 1"}) {
-    use_killed(1, end);
+  }
+
+  std::filesystem::path count_ = dir_.path() / "count";
+};
+
+TEST_F(EndedCompilerTest, AKilledOneIsStartedOnceMore) {
+  for (const char* end : {"kill -9 $$", "kill -HUP $$", "sh -c 'kill -9 $$'; exit $?", "sh -c 'kill $$'; exit $?",
+                          "echo 'cc: fatal error: Killed signal terminated program cc1' >&2; exit 1"}) {
+    use(1, end);
     make();
     EXPECT_EQ(error(), "no error") << "of the reference";
-    write_file(count, "x");
+    write_file(count_, "x");
     EXPECT_EQ(measure({kNone}).at(kNone).status, TrialStatus::kOk);
-    write_file(count, "xx");
+    write_file(count_, "xx");
     const TrialResult lost = measure({kNone}).at(kNone);
     EXPECT_EQ(lost.status, TrialStatus::kWorkerLost) << lost.error;
     EXPECT_EQ(lost.error.find("the compiler was killed"), 0u) << lost.error;
     EXPECT_TRUE(lost.error.ends_with(", twice")) << lost.error;
-    use_killed(2, end);
+    use(2, end);
     make();
     const std::string told = error();
     EXPECT_EQ(told.find("the reference cannot be made with config 0: worker lost: the compiler was killed"), 0u)
         << told;
     EXPECT_NE(told.find("twice (hint: the machine may be short of memory"), std::string::npos) << told;
+  }
+}
+
+TEST_F(EndedCompilerTest, OneThatCrashesCannotBuildTheConfig) {
+  for (const auto& [signal, name] : {std::pair("SEGV", "11 (SIGSEGV)"), std::pair("ABRT", "6 (SIGABRT)")}) {
+    use(0, fmt::format("kill -{} $$", signal).c_str());
+    make();
+    EXPECT_EQ(error(), "no error") << "of the reference";
+    write_file(count_, "xx");
+    const TrialResult trial = measure({kNone}).at(kNone);
+    EXPECT_EQ(trial.status, TrialStatus::kBuildError) << trial.error;
+    EXPECT_EQ(trial.error, fmt::format("the compiler was killed by signal {}", name));
+    EXPECT_EQ(read_file(count_), "x") << "it was started again";
   }
 }
 
@@ -148,6 +168,46 @@ void once(float *out, int n) {
   EXPECT_EQ(error(), "no error") << "of the reference";
   EXPECT_TRUE(std::filesystem::remove(flag));
   EXPECT_EQ(measure({0}).at(0).status, TrialStatus::kOk);
+}
+
+TEST_F(KernelMeasurerTest, LossesInLoadingAndInRunningAreCountedApart) {
+  // Kills itself at each of the places, as often as there are letters in its file.
+  write_file(dir_.path() / "apart.c", R"(
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+static void end(const char *file) {
+  struct stat info;
+  if (stat(file, &info) != 0 || info.st_size == 0) return;
+  truncate(file, info.st_size - 1);
+  kill(getpid(), SIGKILL);
+}
+#if KILLS
+__attribute__((constructor)) static void before(void) { end(FILES "/load"); }
+#endif
+void apart(float *out, int n) {
+  if (KILLS) end(FILES "/run");
+  for (int i = 0; i < n; i++) out[i] = i;
+}
+)");
+  request_.source = dir_.path() / "apart.c";
+  request_.parameters = {"KILLS=0,1"};
+  request_.flags = {fmt::format("-DFILES=\"{}\"", dir_.path().string())};
+  request_.arguments = {"out:float32[8]:output,n:int32=8"};
+  make(Config{{0}});
+  EXPECT_EQ(error(), "no error") << "of the reference";
+  const auto trial = [&](const char* load, const char* run) {
+    write_file(dir_.path() / "load", load);
+    write_file(dir_.path() / "run", run);
+    return measure({1}).at(1);
+  };
+  EXPECT_EQ(trial("x", "x").status, TrialStatus::kOk) << "one loss each";
+  const TrialResult crashed = trial("x", "xx");
+  EXPECT_EQ(crashed.status, TrialStatus::kCrash) << crashed.error;
+  EXPECT_TRUE(crashed.error.ends_with("(SIGKILL), twice")) << crashed.error;
+  const TrialResult lost = trial("xx", "x");
+  EXPECT_EQ(lost.status, TrialStatus::kWorkerLost) << lost.error;
+  EXPECT_TRUE(lost.error.ends_with("while it compiled or loaded the kernel, twice")) << lost.error;
 }
 
 TEST_F(KernelMeasurerTest, ARunnerThatIsKilledTwiceIsToldAsSuch) {

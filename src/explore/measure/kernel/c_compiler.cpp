@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <thread>
 
 #include <fmt/format.h>
@@ -19,6 +20,7 @@ namespace tensmith {
 namespace {
 
 constexpr double kPollSeconds = 0.005;
+constexpr int kShellSignal = 128;
 
 [[noreturn]] void throw_no_compiler(const std::string& compiler, const std::string& why) {
   throw DeviceError(fmt::format("the C compiler '{}' cannot be used: {}", compiler, why),
@@ -28,7 +30,9 @@ constexpr double kPollSeconds = 0.005;
 /// Whether somebody else ended the compiler, or one of the programs that it runs and tells of: the system, where memory
 /// is short, or an operator. What it was compiling has no part in that.
 bool was_killed(const ExitStatus& status, std::string_view messages) {
-  if (!status.exited) return true;
+  if (status.ended_from_outside()) return true;
+  // How a shell tells of the end of what it ran.
+  if (status.exited && (status.code == kShellSignal + SIGKILL || status.code == kShellSignal + SIGTERM)) return true;
   for (std::string_view line : split_string(messages, '\n')) {
     const auto has = [&](std::string_view text) { return line.find(text) != std::string_view::npos; };
     // Of gcc, its linker's driver, and clang.
@@ -83,10 +87,13 @@ std::optional<CompiledKernel> CCompiler::poll(Job& job) {
     const std::string messages = read_file(job.messages);
     if (was_killed(*status, messages)) {
       result.status = TrialStatus::kWorkerLost;
-      result.error = "the compiler was " + (status->exited ? "killed: " + first_error(messages) : status->describe());
+      result.error = !status->exited          ? fmt::format("the compiler was {}", status->describe())
+                     : trim(messages).empty() ? fmt::format("the compiler was killed: it {}", status->describe())
+                                              : fmt::format("the compiler was killed: {}", first_error(messages));
     } else {
       result.status = TrialStatus::kBuildError;
-      result.error = told_of_arguments(spec_, first_error(messages));
+      result.error = status->exited ? told_of_arguments(spec_, first_error(messages))
+                                    : fmt::format("the compiler was {}", status->describe());
     }
   } else {
     result.file = job.object;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -279,17 +280,18 @@ struct KernelMeasurer::Impl {
     return answer;
   }
 
-  /// Loads a module and does something with it. A runner that is lost on the way is replaced once: it may have been
-  /// somebody else. Twice has the status `twice`, unless it was compiling or loading, which says nothing about the
-  /// config: compilers take memory.
+  /// Loads a module and does something with it. A runner that is lost on the way is replaced, once for loading and once
+  /// for what is done with it: it may have been somebody else. A second loss in `use` has the status `twice`; one in
+  /// loading says nothing about the config, for compilers take memory.
   template <typename F>
   static RunnerAnswer load_and(KernelClient& runner, KernelModule& module, const StopQuery& stop, TrialStatus twice,
                                F&& use) {
-    for (bool again = false;; again = true) {
+    bool lost_in_load = false, lost_in_use = false;
+    while (true) {
       const RunnerAnswer loaded = runner.load(module, stop);
       RunnerAnswer answer = loaded.ok() ? use() : loaded;
       if (answer.stopped || answer.status != TrialStatus::kWorkerLost) return answer;
-      if (!again) continue;
+      if (!std::exchange(loaded.ok() ? lost_in_use : lost_in_load, true)) continue;
       if (loaded.ok()) answer.status = twice;
       answer.error += loaded.ok() ? ", twice" : " while it compiled or loaded the kernel, twice";
       return answer;
