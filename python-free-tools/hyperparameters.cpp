@@ -114,17 +114,14 @@ nlohmann::json to_json(const Choice& c) {
 /// How far all of the choices are together: one alone may be done before it is time for the first line.
 class Display {
  public:
-  Display(const std::vector<Algorithm>& algorithms, const std::vector<int64_t>& budgets) {
-    for (const Algorithm algorithm : algorithms) {
-      for (const int64_t budget : budgets) work_ += work_of(algorithm, budget);
-    }
-  }
+  Display(const std::vector<Algorithm>& algorithms, const std::vector<int64_t>& budgets)
+      : share_(algorithms, budgets) {}
 
   void show(Algorithm algorithm, int64_t budget, const RaceProgress& p) {
     const double seconds = watch_.seconds();
     if (!line_.due(seconds, last_shown_)) return;
     last_shown_ = seconds;
-    const double share = (done_ + p.share * work_of(algorithm, budget)) / work_;
+    const double share = share_.with(algorithm, budget, p.share);
     const std::string left =
         share > 0.0 && share < 1.0 ? fmt::format(", {} left", duration_text(seconds / share - seconds)) : "";
     line_.show(fmt::format("hyperparameters {:.1f} %, {}{}; {}, budget {}: {} of {} cells", 100 * share,
@@ -132,18 +129,12 @@ class Display {
   }
 
   void clear() { line_.clear(); }
-  void finished(Algorithm algorithm, int64_t budget) { done_ += work_of(algorithm, budget); }
+  void finished(Algorithm algorithm, int64_t budget) { share_.finish(algorithm, budget); }
 
  private:
-  /// Evaluations of a run on a space.
-  static double work_of(Algorithm algorithm, int64_t budget) {
-    return static_cast<double>(settings_grid(algorithm, budget).size()) * static_cast<double>(budget);
-  }
-
   StatusLine line_;
   Stopwatch watch_;
-  double work_ = 0.0;
-  double done_ = 0.0;
+  SelectionsShare share_;
   double last_shown_ = 0.0;
 };
 

@@ -280,25 +280,5 @@ TEST_F(RaceVerb, HyperparametersAreChosenOnSpaces) {
   EXPECT_NE(error_of("ga,random").find("'random' has no hyper-parameters to choose"), std::string::npos);
 }
 
-// The display tells the share of all choices, not of the one that is made.
-TEST_F(RaceVerb, HyperparametersShowHowFarAllIs) {
-  if (run_script("command -v script").status.code != 0) GTEST_SKIP() << "no terminal can be made here";
-  const CapturedRun run = run_script(
-      "script -qec \"$T hyperparameters $D/a.json --algorithms=first-tabu,best-tabu --budgets=2,4,8 --runs=2000 "
-      "--threads=1 "
-      ">$D/out\" /dev/null",
-      directory_.path().string());
-  ASSERT_EQ(run.status.code, 0) << run.out << run.err;
-  const std::string mark = "hyperparameters ";
-  std::vector<double> shares;
-  for (size_t at = run.out.find(mark); at != std::string::npos; at = run.out.find(mark, at + 1)) {
-    shares.push_back(std::stod(run.out.substr(at + mark.size())));
-  }
-  ASSERT_GE(shares.size(), 2u) << run.out;
-  EXPECT_TRUE(std::is_sorted(shares.begin(), shares.end())) << run.out;
-  EXPECT_GT(shares.back(), 0.0);
-  EXPECT_LE(shares.back(), 100.0);
-}
-
 }  // namespace
 }  // namespace tensmith

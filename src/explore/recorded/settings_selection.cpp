@@ -9,6 +9,14 @@
 #include "tensmith/support/error.h"
 
 namespace tensmith {
+namespace {
+
+/// Evaluations of a selection's runs on a space.
+double work_of(Algorithm algorithm, int64_t budget) {
+  return static_cast<double>(settings_grid(algorithm, budget).size()) * static_cast<double>(budget);
+}
+
+}  // namespace
 
 std::vector<RankedSetting> rank_settings(std::span<const std::vector<SettingScore>> scores) {
   if (scores.empty() || scores.front().empty()) {
@@ -68,6 +76,18 @@ SettingsSelection select_settings(Algorithm algorithm, std::span<const RecordedS
   }
   selection.ranking = rank_settings(scores);
   return selection;
+}
+
+SelectionsShare::SelectionsShare(std::span<const Algorithm> algorithms, std::span<const int64_t> budgets) {
+  for (const Algorithm algorithm : algorithms) {
+    for (const int64_t budget : budgets) work_ += work_of(algorithm, budget);
+  }
+}
+
+void SelectionsShare::finish(Algorithm algorithm, int64_t budget) { done_ += work_of(algorithm, budget); }
+
+double SelectionsShare::with(Algorithm algorithm, int64_t budget, double share) const {
+  return (done_ + share * work_of(algorithm, budget)) / work_;
 }
 
 }  // namespace tensmith

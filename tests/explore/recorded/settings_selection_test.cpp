@@ -36,6 +36,21 @@ TEST(SettingsSelection, WithoutSpreadOnlyTheBestIsGood) {
   EXPECT_TRUE(std::isinf(ranking[2].k));
 }
 
+TEST(SettingsSelection, TheShareIsOfAllSelectionsTogether) {
+  const std::vector<Algorithm> algorithms = {Algorithm::kFirstTabu, Algorithm::kBestTabu};
+  const std::vector<int64_t> budgets = {2, 6};
+  SelectionsShare share(algorithms, budgets);
+  // As many settings each: a budget of 2 is an eighth of an algorithm's half.
+  EXPECT_DOUBLE_EQ(share.with(Algorithm::kFirstTabu, 2, 0.0), 0.0);
+  EXPECT_DOUBLE_EQ(share.with(Algorithm::kFirstTabu, 2, 0.5), 0.0625);
+  share.finish(Algorithm::kFirstTabu, 2);
+  EXPECT_DOUBLE_EQ(share.with(Algorithm::kFirstTabu, 6, 0.0), 0.125);
+  EXPECT_DOUBLE_EQ(share.with(Algorithm::kFirstTabu, 6, 1.0), 0.5);
+  share.finish(Algorithm::kFirstTabu, 6);
+  share.finish(Algorithm::kBestTabu, 2);
+  EXPECT_DOUBLE_EQ(share.with(Algorithm::kBestTabu, 6, 1.0), 1.0);
+}
+
 TEST(SettingsSelection, NothingToChooseFromIsAnError) {
   EXPECT_THROW(rank_settings({}), UserError);
   const std::vector<std::vector<SettingScore>> empty(2);

@@ -43,4 +43,20 @@ struct SettingsSelection {
 SettingsSelection select_settings(Algorithm algorithm, std::span<const RecordedSpace> spaces,
                                   const RaceOptions& options, const RaceHooks& hooks = {});
 
+/// How much of several selections on the same spaces is done, of all together: one for each algorithm and budget, which
+/// weighs what its evaluations are.
+class SelectionsShare {
+ public:
+  SelectionsShare(std::span<const Algorithm> algorithms, std::span<const int64_t> budgets);
+
+  /// One is finished.
+  void finish(Algorithm algorithm, int64_t budget);
+  /// From 0 to 1: of all, when `share` of this one is done besides those finished.
+  double with(Algorithm algorithm, int64_t budget, double share) const;
+
+ private:
+  double work_ = 0.0;
+  double done_ = 0.0;
+};
+
 }  // namespace tensmith
