@@ -98,13 +98,8 @@ TunedKernel tune_kernel(const KernelSpec& spec, const ConfigSpace& space, const 
 RecordedSpace recorded_kernel(const ConfigSpace& space, const TunedKernel& tuned) {
   ConfigSpace product;
   for (const Knob& knob : space.knobs()) product.add(knob);
-  if (tuned.records.empty()) {
-    Record none;
-    none.key = tuned.key;
-    none.cpu_model = tuned.device;
-    return RecordedSpace(recorded_info(none), std::move(product));
-  }
-  return space_of_records(tuned.records, SpaceFormat::kKernelTuner, &product);
+  return space_of_records(tuned.records, SpaceFormat::kKernelTuner, recorded_info(tuned.key, tuned.device),
+                          std::move(product));
 }
 
 }  // namespace tensmith

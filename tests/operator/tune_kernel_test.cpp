@@ -65,5 +65,18 @@ TEST_F(TuneKernelTest, ALostProcessSaysNothingOfAConfig) {
   EXPECT_EQ(recorded.kind(1), PointKind::kFailed);
 }
 
+TEST_F(TuneKernelTest, ASearchWithoutATrialIsASpaceToo) {
+  TunedKernel tuned;
+  tuned.key.workload = spec_.identity();
+  tuned.key.target_kind = "c";
+  tuned.key.cpu = "znver3";
+  tuned.device = "CPU of 2 GHz";
+  const RecordedSpace recorded = recorded_kernel(space_, tuned);
+  EXPECT_EQ(recorded.size(), 3u);
+  EXPECT_EQ(recorded.recorded_count(), 0u);
+  EXPECT_EQ(recorded.info().kernel, "add");
+  EXPECT_EQ(recorded.info().device, "CPU of 2 GHz");
+}
+
 }  // namespace
 }  // namespace tensmith

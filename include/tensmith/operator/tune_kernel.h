@@ -42,14 +42,14 @@ struct TunedKernel {
 /// The kernel runs in worker processes, which are this program started again: its main must begin with
 /// run_worker_if_asked (worker_main.h).
 ///
-/// Throws UserError when the settings make no sense, WorkError when the reference cannot be made, and DeviceError when
-/// the machine lacks what the language needs. Trials that fail are values; a database that cannot be written ends the
-/// run: TuneResult::end.
+/// Throws UserError when the settings make no sense; UserError or WorkError when the reference cannot be made, as
+/// KernelMeasurer; and DeviceError when the machine lacks what the language needs. Trials that fail are values; a
+/// database that cannot be written ends the run: TuneResult::end.
 TunedKernel tune_kernel(const KernelSpec& spec, const ConfigSpace& space, const Config& default_config,
                         const KernelReference& reference, Database* database, const TuneKernelSettings& settings);
 
-/// What was measured as a recorded space, which other commands and tools read: that of space_of_records, where each
-/// parameter has all values of `space`.
+/// What was measured as a recorded space, which other commands and tools read: that of space_of_records for the values
+/// of `space`, of which the records must be.
 RecordedSpace recorded_kernel(const ConfigSpace& space, const TunedKernel& tuned);
 
 }  // namespace tensmith

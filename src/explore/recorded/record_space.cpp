@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -80,47 +81,8 @@ std::optional<std::string_view> between(std::string_view text, std::string_view 
   return text.substr(begin, end - begin);
 }
 
-}  // namespace
-
-std::optional<KernelWorkload> parse_kernel_workload(std::string_view workload) {
-  constexpr std::string_view kStart = "kernel:name=";
-  if (!workload.starts_with(kStart)) return std::nullopt;
-  const auto name = between(workload, kStart, ",entry="), entry = between(workload, ",entry=", ",code=");
-  if (!name || !entry) return std::nullopt;
-  KernelWorkload out{std::string(*name), std::string(*entry), {}};
-  // The field behind the code, which ends the text or not.
-  const std::string rest = std::string(workload.substr(workload.find(",code=") + 1)) + ",";
-  if (const auto size = between(rest, ",size=", ","); size && rest.find(",size=") == rest.find(',')) {
-    out.problem_size = fmt::format("[{}]", fmt::join(split_string(*size, ':'), ", "));
-  }
-  return out;
-}
-
-RecordedInfo recorded_info(const Record& record) {
-  const RecordKey& key = record.key;
-  if (const std::optional<KernelWorkload> kernel = parse_kernel_workload(key.workload)) {
-    // Of kernels in C the key has the compiler's name of the CPU.
-    const bool on_cpu = key.target_kind == "c" && !record.cpu_model.empty();
-    return {.name = to_string(key),
-            .kernel = kernel->entry,
-            .device = on_cpu ? record.cpu_model : key.cpu,
-            .objective = "time",
-            .problem_size = kernel->problem_size};
-  }
-  return {.name = to_string(key),
-          .kernel = key.workload,
-          .device = key.cpu,
-          .objective = "time",
-          .problem_size = nlohmann::json(key.workload).dump()};
-}
-
-RecordedSpace space_of_records(std::span<const Record> records, SpaceFormat format, const ConfigSpace* values) {
-  const std::vector<const Record*> trials = trials_of(records);
-  if (trials.empty() && (values == nullptr || records.empty())) {
-    throw UserError("no trial is recorded, so there is no space", "tune the workload first");
-  }
-  RecordedSpace out(recorded_info(trials.empty() ? records.back() : *trials.back()),
-                    values != nullptr ? *values : occurring_values(trials));
+/// Puts the last trial of each config into a space of its knobs.
+RecordedSpace filled(RecordedSpace out, std::span<const Record* const> trials, SpaceFormat format) {
   const ConfigSpace& space = out.space();
   std::map<uint64_t, const Record*> last_trials;
   for (const Record* record : trials) {
@@ -138,6 +100,51 @@ RecordedSpace space_of_records(std::span<const Record> records, SpaceFormat form
     out.put_valid(index, stats::median(runs), runs);
   }
   return out;
+}
+
+}  // namespace
+
+std::optional<KernelWorkload> parse_kernel_workload(std::string_view workload) {
+  constexpr std::string_view kStart = "kernel:name=";
+  if (!workload.starts_with(kStart)) return std::nullopt;
+  const auto name = between(workload, kStart, ",entry="), entry = between(workload, ",entry=", ",code=");
+  if (!name || !entry) return std::nullopt;
+  KernelWorkload out{std::string(*name), std::string(*entry), {}};
+  // The field behind the code, which ends the text or not.
+  const std::string rest = std::string(workload.substr(workload.find(",code=") + 1)) + ",";
+  if (const auto size = between(rest, ",size=", ","); size && rest.find(",size=") == rest.find(',')) {
+    out.problem_size = fmt::format("[{}]", fmt::join(split_string(*size, ':'), ", "));
+  }
+  return out;
+}
+
+RecordedInfo recorded_info(const RecordKey& key, const std::string& cpu_model) {
+  if (const std::optional<KernelWorkload> kernel = parse_kernel_workload(key.workload)) {
+    // Of kernels in C the key has the compiler's name of the CPU.
+    const bool on_cpu = key.target_kind == "c" && !cpu_model.empty();
+    return {.name = to_string(key),
+            .kernel = kernel->entry,
+            .device = on_cpu ? cpu_model : key.cpu,
+            .objective = "time",
+            .problem_size = kernel->problem_size};
+  }
+  return {.name = to_string(key),
+          .kernel = key.workload,
+          .device = key.cpu,
+          .objective = "time",
+          .problem_size = nlohmann::json(key.workload).dump()};
+}
+
+RecordedSpace space_of_records(std::span<const Record> records, SpaceFormat format) {
+  const std::vector<const Record*> trials = trials_of(records);
+  if (trials.empty()) throw UserError("no trial is recorded, so there is no space", "tune the workload first");
+  const Record& last = *trials.back();
+  return filled(RecordedSpace(recorded_info(last.key, last.cpu_model), occurring_values(trials)), trials, format);
+}
+
+RecordedSpace space_of_records(std::span<const Record> records, SpaceFormat format, RecordedInfo info,
+                               ConfigSpace values) {
+  return filled(RecordedSpace(std::move(info), std::move(values)), trials_of(records), format);
 }
 
 }  // namespace tensmith

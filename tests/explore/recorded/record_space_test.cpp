@@ -100,11 +100,11 @@ TEST(RecordSpace, KernelsAreCalledByTheirEntryAndSize) {
   EXPECT_EQ(kernel->name, "my gemm");
   // On other devices the key has the name for people.
   record.key.target_kind = "opencl";
-  EXPECT_EQ(recorded_info(record).device, "znver3");
+  EXPECT_EQ(recorded_info(record.key, record.cpu_model).device, "znver3");
   record.key.workload = "kernel:name=a,entry=b,code=0123456789abcdef,flag=x,size=7";
-  EXPECT_EQ(recorded_info(record).problem_size, "") << "no field of its own";
+  EXPECT_EQ(recorded_info(record.key, record.cpu_model).problem_size, "") << "no field of its own";
   record.key.workload = "kernel:name=a,entry=b,code=0123456789abcdef,size=7:1:1";
-  EXPECT_EQ(recorded_info(record).problem_size, "[7, 1, 1]");
+  EXPECT_EQ(recorded_info(record.key, record.cpu_model).problem_size, "[7, 1, 1]");
   EXPECT_FALSE(parse_kernel_workload("matmul:m=8"));
 }
 
@@ -113,12 +113,22 @@ TEST(RecordSpace, ValuesThatWereNotTriedAreThereWhenTheyAreGiven) {
   values.add(int_knob("tile", std::vector<int64_t>{2, 4, 8}));
   Record record = trial(4, "hw", 0, {4, 2}, {1e-3});
   record.knobs.resize(1);
-  const RecordedSpace space = space_of_records({&record, 1}, SpaceFormat::kKernelTuner, &values);
+  const RecordedInfo info = recorded_info(record.key, record.cpu_model);
+  const auto with = [&](const Record& r) { return space_of_records({&r, 1}, SpaceFormat::kKernelTuner, info, values); };
+  const RecordedSpace space = with(record);
+  EXPECT_EQ(space.info().kernel, "matmul:m=8");
   EXPECT_EQ(space.size(), 3u);
   EXPECT_EQ(space.recorded_count(), 1u);
   EXPECT_EQ(space.kind(1), PointKind::kValid);
-  const Record lost = failure(record, TrialStatus::kWorkerLost);
-  EXPECT_EQ(space_of_records({&lost, 1}, SpaceFormat::kKernelTuner, &values).recorded_count(), 0u);
+  EXPECT_EQ(with(failure(record, TrialStatus::kWorkerLost)).recorded_count(), 0u);
+  EXPECT_EQ(space_of_records({}, SpaceFormat::kKernelTuner, info, values).size(), 3u) << "there need not be a trial";
+  record.knobs.front().second = {{3}, ""};
+  try {
+    with(record);
+    FAIL() << "no error";
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("tile"), std::string::npos) << e.what();
+  }
 }
 
 TEST(RecordSpace, NothingToMakeItOf) {
