@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -20,6 +19,7 @@
 #include "tensmith/explore/recorded/landscape.h"
 #include "tensmith/explore/recorded/landscape_report.h"
 #include "tensmith/explore/recorded/race_contenders.h"
+#include "tensmith/support/clock.h"
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
 #include "tensmith/support/stats.h"
@@ -118,9 +118,9 @@ Spaces load(const Options& options) {
 Landscape analyse(const RecordedSpace& space, Convention convention, const Options& options, int threads) {
   StatusLine line;
   LandscapeOptions analysis{.convention = convention, .paper = options.paper, .threads = threads};
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   analysis.progress = [&, last = 0.0](double share) mutable {
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = watch.seconds();
     if (!line.due(seconds, last)) return;
     last = seconds;
     line.show(fmt::format("landscape: {}, {:.0f} %", space.info().name, 100 * share));
