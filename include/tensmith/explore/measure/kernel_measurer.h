@@ -54,10 +54,13 @@ KernelPlace find_kernel_place(const KernelSpec& spec, const KernelMeasurerOption
 /// Times are of the kernel alone: the wall clock around a call in C, the device's own clock otherwise.
 class KernelMeasurer : public Measurer {
  public:
-  /// `spec` and `space` (kernel_space) must outlive this. The reference is made when the first is asked for: throws
-  /// WorkError when it cannot be (its config fails, its file has another size), and when the memory cannot be had;
-  /// UserError in a process that is itself a worker (worker.h). A reference of which an argument has no finite element
-  /// is a UserError too.
+  /// `spec` and `space` (kernel_space) must outlive this. Throws UserError in a process that is itself a worker
+  /// (worker.h).
+  ///
+  /// The reference is made when the first is asked for. Throws WorkError when it cannot be since its config fails, and
+  /// when the memory cannot be had; UserError when the request is wrong: the device cannot make the reference's launch,
+  /// a file of the reference or of an argument has another size or may not be read, or an argument of the reference has
+  /// no finite element.
   KernelMeasurer(const KernelSpec& spec, const ConfigSpace& space, KernelReference reference,
                  const KernelMeasurerOptions& options);
   ~KernelMeasurer() override;

@@ -23,7 +23,7 @@ enum class SpaceFormat : uint8_t {
 /// Throws UserError that names file and entry for what is no space: a file that is not there or may not be read, an
 /// empty one, damaged compression, text that is no UTF-8, a database of records, broken JSON, a key given twice, a
 /// value that its parameter does not list, an entry without an objective value or with one that is not positive and
-/// finite.
+/// finite. Throws WorkError where a file that may be read cannot be, or there is no memory to decompress it.
 RecordedSpace load_space(const std::filesystem::path& path);
 
 /// The same from text; `name` stands in errors and becomes the space's name.
