@@ -60,15 +60,12 @@ void lock_file(int fd, const fs::path& path) {
 
 /// Where the contents of a file go that is written: a symbolic link stays a link, and what it points to is replaced.
 fs::path target_of(const fs::path& path) {
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    if (errno == ELOOP) fail("write", path, errno);
-  } else if (S_ISDIR(info.st_mode)) {
-    fail("write", path, EISDIR);
-  }
   std::error_code error;
-  const fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : path;
-  return error ? path : target;
+  if (fs::is_directory(path, error)) fail("write", path, EISDIR);
+  if (!fs::is_symlink(path, error)) return path;
+  const fs::path target = fs::weakly_canonical(path, error);
+  if (error) fail("write", path, error.value());
+  return target;
 }
 
 /// A device or a pipe cannot be replaced by renaming.
