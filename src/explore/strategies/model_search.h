@@ -48,7 +48,7 @@ struct ModelSearchOptions : StrategyOptions {
   double history_constant = 10.0;  ///< how far the level may be from that of the history, in units of TaskPrior
   /// How much more probable the history is than none, before there is a result; and where each of its tasks has other
   /// knobs than the space, so that it is another kernel: then the search begins as without a history.
-  double history_odds = 1.0;
+  double history_odds = 3.0;
   double odds_of_other_kernels = 0.05;
   size_t doubt_starts = 2;  ///< start points, as without a history, when it is improbable for the first time
   double growth = 0.2;      ///< share of new rows after which the parameters are fitted again
