@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "explore/measure/channel.h"
+#include "explore/measure/fork_guard.h"
 #include "measure.pb.h"
 
 namespace tensmith {
@@ -57,6 +58,8 @@ Place place_of(const GuardedBuffer& buffer, uintptr_t address) {
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
+  // The process itself answers for its copies.
+  if (is_fork_copy()) _exit(3);
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   const std::string* reply = nullptr;
   for (size_t i = 0; i < kSignals.size(); ++i) {

@@ -42,6 +42,14 @@ void set_up_runner(std::optional<WorkerProcess>& process, const google::protobuf
 RunnerAnswer ask_runner(std::optional<WorkerProcess>& process, const google::protobuf::MessageLite& request,
                         proto::RunnerReply& reply, double timeout, const Measurer::StopQuery& stop) {
   RunnerAnswer answer;
+  if (process->has_unread()) {
+    // Taken for the answer to this request, it would shift all that follow by one.
+    process.reset();
+    answer.status = TrialStatus::kWorkerLost;
+    answer.error = "the runner process answered without being asked";
+    answer.replaced = true;
+    return answer;
+  }
   const double cpu_before = process->cpu_seconds().value_or(0);
   const Stopwatch watch;
   const Exchange exchange = process->call(request, reply, steady_seconds() + timeout, stop);

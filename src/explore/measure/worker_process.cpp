@@ -109,6 +109,11 @@ Exchange WorkerProcess::receive(google::protobuf::MessageLite& message, double d
   }
 }
 
+bool WorkerProcess::has_unread() const {
+  char first = 0;
+  return ::recv(fd(), &first, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+}
+
 Exchange WorkerProcess::call(const google::protobuf::MessageLite& request, google::protobuf::MessageLite& reply,
                              double deadline, const StopQuery& stop) {
   const Exchange sent = send(request, deadline, stop);

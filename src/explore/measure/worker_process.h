@@ -53,6 +53,8 @@ class WorkerProcess {
   int fd() const { return socket_.get(); }
   Exchange send(const google::protobuf::MessageLite& message, double deadline, const StopQuery& stop);
   Exchange receive(google::protobuf::MessageLite& message, double deadline, const StopQuery& stop);
+  /// Whether it said something that nobody asked for, or that came too late to be an answer.
+  bool has_unread() const;
   Exchange call(const google::protobuf::MessageLite& request, google::protobuf::MessageLite& reply, double deadline,
                 const StopQuery& stop);
 

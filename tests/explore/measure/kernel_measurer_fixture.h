@@ -32,13 +32,18 @@ enum Fault {
   kKill,
   kScribble,
   kReadFar,
-  kReadNear
+  kReadNear,
+  kFork,
+  kForkAndWait,
+  kForkAndFault,
+  kForge
 };
 
 inline constexpr const char* kFaultyC = R"(
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #if fault == 9
 #error no such code
@@ -60,6 +65,10 @@ void work(float *out, const float *in, int n, double add) {
   if (fault == 13) for (int fd = 3; fd < 64; fd++) write(fd, "\0\0\0\0\0\0\0\0", 8);
   if (fault == 14) out[0] = in[n];
   if (fault == 15) out[0] = out[n];
+  if (fault == 16) fork();
+  if (fault == 17 && fork() != 0) wait(0);
+  if (fault == 18 && fork() == 0) *far = 1;
+  if (fault == 19) for (int fd = 3; fd < 64; fd++) write(fd, "\xd1\xa7\x54\x9e\0\0\0\0", 8);
 }
 )";
 
@@ -81,7 +90,7 @@ class KernelMeasurerTest : public ::testing::Test {
     write_file(dir_.path() / "work.c", kFaultyC);
     write_file(dir_.path() / "work.cl", kFaultyOpenCl);
     request_.source = dir_.path() / "work.c";
-    request_.parameters = {"fault=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15"};
+    request_.parameters = {"fault=0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19"};
     request_.size = "64";
     request_.arguments = {"out:float32[64]:output,in:float32[64],n:int32=64,add:float64=0.5"};
     options_.min_seconds = 1e-4;

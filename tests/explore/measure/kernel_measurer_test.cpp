@@ -66,6 +66,57 @@ TEST_F(KernelMeasurerTest, EveryFaultHasItsStatusAndCostsOneTrial) {
   expect(kScribble, TrialStatus::kCrash, "the runner process ");
 }
 
+TEST_F(KernelMeasurerTest, AKernelThatForksCostsOneTrial) {
+  make();
+  const auto results = measure({kFork, kForkAndWait, kForkAndFault, kNone});
+  for (const uint16_t fault : {kFork, kForkAndWait, kForkAndFault}) {
+    EXPECT_EQ(results.at(fault).status, TrialStatus::kCrash) << fault << ": " << results.at(fault).error;
+    EXPECT_EQ(results.at(fault).error, "the kernel started a process that came back, or that it did not wait for");
+  }
+  EXPECT_EQ(results.at(kNone).status, TrialStatus::kOk) << results.at(kNone).error;
+  make(Config{{kFork}});
+  EXPECT_EQ(error().find("the reference cannot be made with config 16: crash: the kernel started a process"), 0u)
+      << error();
+}
+
+TEST_F(KernelMeasurerTest, AKernelMayRunProgramsThatItWaitsFor) {
+  write_file(dir_.path() / "runs.c",
+             "#include <stdlib.h>\nvoid runs(float *out, int n) { for (int i = 0; i < n; i++) out[i] = ALL; "
+             "if (system(\"true\")) out[0] = 7; }\n");
+  request_.source = dir_.path() / "runs.c";
+  request_.parameters = {"ALL=1"};
+  request_.arguments = {"out:float32[8]:output,n:int32=8"};
+  make(Config{{0}});
+  const TrialResult result = measure({0}).at(0);
+  EXPECT_EQ(result.status, TrialStatus::kOk) << result.error;
+}
+
+TEST_F(KernelMeasurerTest, AnAnswerThatAKernelWroteIsNotBelieved) {
+  make();
+  const auto results = measure({kForge, kNone});
+  const std::string lost = "the runner process gave an answer that does not belong to the request";
+  EXPECT_EQ(results.at(kForge).status, TrialStatus::kCrash) << results.at(kForge).error;
+  EXPECT_EQ(results.at(kForge).error, lost + ", twice");
+  EXPECT_EQ(results.at(kNone).status, TrialStatus::kOk) << results.at(kNone).error;
+  write_file(dir_.path() / "load.c", R"(
+#include <unistd.h>
+#if FORGES
+__attribute__((constructor)) static void before(void) {
+  for (int fd = 3; fd < 64; fd++) write(fd, "\xd1\xa7\x54\x9e\0\0\0\0", 8);
+}
+#endif
+void work(float *out, int n) { for (int i = 0; i < n; i++) out[i] = i; }
+)");
+  request_.source = dir_.path() / "load.c";
+  request_.parameters = {"FORGES=0,1"};
+  request_.arguments = {"out:float32[8]:output,n:int32=8"};
+  make(Config{{0}});
+  const TrialResult forged = measure({1}).at(1);
+  EXPECT_EQ(forged.status, TrialStatus::kWorkerLost) << forged.error;
+  EXPECT_EQ(forged.error, lost + " while it compiled or loaded the kernel, twice");
+  EXPECT_EQ(measure({0}).at(0).status, TrialStatus::kOk);
+}
+
 /// The least distance that a guard page does not see: what is read there differs from run to run.
 TEST_F(KernelMeasurerTest, AReadJustBehindABufferIsSeenWhereTheAnswerDependsOnIt) {
   request_.arguments = {"out:float32[63]:output,in:float32[63],n:int32=63,add:float64=0.5"};

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "explore/measure/fork_guard.h"
 #include "explore/measure/kernel/device.h"
 #include "explore/measure/kernel/shim.h"
 #include "tensmith/support/clock.h"
@@ -45,7 +46,10 @@ class CDevice : public KernelDevice {
   double run(uint32_t handle, int calls) override {
     KernelShim* entry = loaded_.at(handle);
     const int64_t start = steady_nanoseconds();
-    for (int i = 0; i < calls; ++i) entry(pointers_.data());
+    for (int i = 0; i < calls; ++i) {
+      entry(pointers_.data());
+      end_fork_copy();
+    }
     return static_cast<double>(steady_nanoseconds() - start) * 1e-9 / calls;
   }
 

@@ -70,6 +70,14 @@ RunnerAnswer KernelClient::ask(const proto::KernelRequest& request, proto::Runne
   return ask_runner(process_, request, reply, timeout, stop);
 }
 
+void KernelClient::distrust(RunnerAnswer& answer) {
+  process_.reset();
+  answer = {};
+  answer.status = TrialStatus::kWorkerLost;
+  answer.error = "the runner process gave an answer that does not belong to the request";
+  answer.replaced = true;
+}
+
 RunnerAnswer KernelClient::load(KernelModule& module, const StopQuery& stop) {
   if (loaded(module)) return {};
   proto::KernelRequest request;
@@ -86,6 +94,7 @@ RunnerAnswer KernelClient::load(KernelModule& module, const StopQuery& stop) {
   module.process = 0;
   module.ran = false;
   module.handle = reply.handle();
+  if (answer.ok() && module.handle == 0) distrust(answer);
   if (!answer.replaced && module.handle != 0) module.process = count_;
   if (!answer.ok()) unload(module);
   return answer;
@@ -99,8 +108,8 @@ RunnerAnswer KernelClient::run(KernelModule& module, const proto::KernelRun& run
   // Drivers of OpenCL finish compiling when a block's size is known.
   const bool compiles = spec_.language != KernelLanguage::kC && !module.ran;
   proto::RunnerReply reply;
-  const RunnerAnswer answer =
-      ask(request, reply, options_.run_timeout + (compiles ? options_.build_timeout : 0.0), stop);
+  RunnerAnswer answer = ask(request, reply, options_.run_timeout + (compiles ? options_.build_timeout : 0.0), stop);
+  if (answer.ok() && answer.seconds.empty() && !run.capture()) distrust(answer);
   module.ran = true;
   return answer;
 }

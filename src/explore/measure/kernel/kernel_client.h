@@ -50,6 +50,8 @@ class KernelClient {
   void start();
   RunnerAnswer ask(const proto::KernelRequest& request, proto::RunnerReply& reply, double timeout,
                    const StopQuery& stop);
+  /// Gives the process up, whose answer a kernel may have written: it is lost.
+  void distrust(RunnerAnswer& answer);
   RunnerAnswer run(KernelModule& module, const proto::KernelRun& request, const StopQuery& stop);
 
   const KernelSpec& spec_;

@@ -10,6 +10,7 @@
 
 #include "explore/measure/channel.h"
 #include "explore/measure/fault_guard.h"
+#include "explore/measure/fork_guard.h"
 #include "explore/measure/guarded_buffer.h"
 #include "explore/measure/kernel/device.h"
 #include "explore/measure/output_check.h"
@@ -61,7 +62,7 @@ struct Buffer {
 
 class KernelRunner {
  public:
-  KernelRunner() : guard_(kWorkerSocketFd) {}
+  KernelRunner() : guard_(kWorkerSocketFd) { watch_forks(); }
 
   int serve() {
     proto::KernelRequest request;
@@ -79,6 +80,7 @@ class KernelRunner {
         reply.set_status(proto::RunnerReply::FAILED);
         reply.set_error(valid_utf8(e.what()));
       }
+      end_fork_copy();
       if (!send_message(kWorkerSocketFd, reply)) return 1;
     }
     return 0;
@@ -121,6 +123,7 @@ class KernelRunner {
       watched.push_back({&buffer.memory, fmt::format("'{}'", buffer.name)});
     }
     guard_.watch(watched);
+    driver_forks_ = has_forked();
   }
 
   void make_buffers(const proto::KernelSetup& setup) {
@@ -179,7 +182,7 @@ class KernelRunner {
       refill(request.zeros() ? 0 : kNan);
       surround(request.zeros() ? kOtherSurroundings : kSurroundings);
     }
-    const double cold = device_->run(handle, 1);
+    const double cold = call(handle, 1);
     if (request.capture()) return capture();
     if (request.check()) check();
     if (!request.check() && cold > kLongCall * request.min_seconds()) {
@@ -187,15 +190,25 @@ class KernelRunner {
       return;
     }
     const RepetitionOptions repetitions{request.min_seconds(), request.slow_seconds(), cold};
-    for (double seconds : time_repetitions(repetitions, [&](int calls) { return device_->run(handle, calls); })) {
+    for (double seconds : time_repetitions(repetitions, [&](int calls) { return call(handle, calls); })) {
       reply.add_seconds(seconds);
     }
     if (!request.check()) return;
     // Again, on fresh contents: a kernel whose threads race, or that reads outside a buffer, may be right once.
     refill();
     surround(kOtherSurroundings);
-    device_->run(handle, 1);
+    call(handle, 1);
     check(" in a second run: its threads race, or it reads outside a buffer");
+  }
+
+  double call(uint32_t handle, int calls) {
+    const double seconds = device_->run(handle, calls);
+    end_fork_copy();
+    if (!driver_forks_ && has_forked()) {
+      throw KernelFailure(proto::RunnerReply::CRASH,
+                          "the kernel started a process that came back, or that it did not wait for");
+    }
+    return seconds;
   }
 
   void surround(std::byte pattern) {
@@ -249,6 +262,7 @@ class KernelRunner {
   std::vector<Buffer> buffers_;
   std::byte* data_ = nullptr;
   size_t data_bytes_ = 0;
+  bool driver_forks_ = false;  ///< the device has processes of its own: children say nothing about kernels
 };
 
 }  // namespace
