@@ -44,6 +44,24 @@ const char* advice(int error) {
   throw WorkError(fmt::format("cannot {} {}: {}", action, path.string(), std::strerror(error)), advice(error));
 }
 
+/// What reading would wait for, or never see the end of: nothing for regular files, directories and what is not there.
+std::string_view stream_kind(const fs::path& path) {
+  std::error_code unknown;
+  switch (fs::status(path, unknown).type()) {
+    case fs::file_type::fifo: return "a pipe";
+    case fs::file_type::socket: return "a socket";
+    case fs::file_type::character:
+    case fs::file_type::block: return "a device";
+    default: return "";
+  }
+}
+
+std::string stream_text(const fs::path& path, std::string_view kind) {
+  return fmt::format("cannot read {}: it is {}, and a file is meant", path.string(), kind);
+}
+
+constexpr const char* kStreamHint = "write what it gives into a file, and name that";
+
 UniqueFd open_file(const fs::path& path, int flags, const char* action) {
   while (true) {
     const int fd = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
@@ -85,11 +103,14 @@ UniqueFd make_beside(const fs::path& target, const fs::path& path, std::string& 
 }  // namespace
 
 std::string read_file(const fs::path& path) {
+  if (const std::string_view kind = stream_kind(path); !kind.empty()) {
+    throw WorkError(stream_text(path, kind), kStreamHint);
+  }
   const UniqueFd file = open_file(path, O_RDONLY, "read");
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) fail("read", path, errno);
   if (S_ISDIR(info.st_mode)) fail("read", path, EISDIR);
-  // One byte more than the size tells the end without another round; the size of a pipe or of /proc files is 0.
+  // One byte more than the size tells the end without another round; the size of /proc files is 0.
   std::string contents(static_cast<size_t>(info.st_size > 0 ? info.st_size : 4095) + 1, '\0');
   size_t used = 0;
   while (true) {
@@ -105,6 +126,9 @@ std::string read_file(const fs::path& path) {
 }
 
 std::string read_input(const fs::path& path) {
+  if (const std::string_view kind = stream_kind(path); !kind.empty()) {
+    throw UserError(stream_text(path, kind), kStreamHint);
+  }
   int error = ::access(path.c_str(), R_OK) == 0 ? 0 : errno;
   std::error_code unknown;
   if (error == 0 && fs::is_directory(path, unknown)) error = EISDIR;

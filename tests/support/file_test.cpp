@@ -1,15 +1,20 @@
 #include "tensmith/support/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tensmith/support/error.h"
+#include "tensmith/support/fd.h"
 #include "tensmith/support/strings.h"
 
 namespace tensmith {
@@ -67,6 +72,23 @@ TEST_F(FileTest, AnInputThatIsNotThereIsTheMistakeOfWhoNamedIt) {
   if (::geteuid() == 0) return;  // may read all
   ASSERT_EQ(::chmod(at("x").c_str(), 0), 0);
   EXPECT_NE(told(at("x")).find("Permission denied"), std::string::npos);
+}
+
+TEST_F(FileTest, WhatMayHaveNoEndIsNotRead) {
+  ASSERT_EQ(::mkfifo(at("pipe").c_str(), 0600), 0);
+  fs::create_symlink("/dev/zero", at("zero"));
+  const UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  ASSERT_LT(at("socket").string().size(), sizeof(address.sun_path));
+  std::strcpy(address.sun_path, at("socket").c_str());
+  ASSERT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  for (const auto& [name, kind] : {std::pair("pipe", "a pipe"), {"zero", "a device"}, {"socket", "a socket"}}) {
+    const std::string expected = "cannot read " + at(name).string() + ": it is " + kind +
+                                 ", and a file is meant (hint: write what it gives into a file, and name that)";
+    EXPECT_EQ(error_of([&] { read_file(at(name)); }), expected);
+    EXPECT_EQ(user_error_of([&] { read_input(at(name)); }), expected);
+  }
 }
 
 TEST_F(FileTest, ReadsFilesThatTellNoSize) {

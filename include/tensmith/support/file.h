@@ -12,11 +12,11 @@ namespace tensmith {
 /// Whole-file operations. Errors tell the path, what was tried, the system's reason and what to do; they are WorkErrors
 /// where nothing else is said.
 
-/// The file's bytes.
+/// The bytes of a regular file; pipes, sockets and devices, which may have no end, are refused.
 std::string read_file(const std::filesystem::path& path);
 
-/// The same of a file that a request names as its input: throws UserError where there is none, or none that may be
-/// read, and WorkError where reading it fails.
+/// The same of a file that a request names as its input: throws UserError where there is none, or none that can
+/// be read, and WorkError where reading it fails.
 std::string read_input(const std::filesystem::path& path);
 
 /// Replaces the file as a whole: a reader sees the old or the new contents, never a part, and a failure leaves the

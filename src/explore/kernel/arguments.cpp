@@ -252,14 +252,20 @@ std::vector<KernelArgument> parse_kernel_arguments(std::string_view text, const 
 
 std::string KernelArgument::read_contents() const {
   std::string contents;
+  std::error_code unknown;
+  // Before it is read: it may be larger than the memory.
+  uint64_t size = std::filesystem::file_size(file, unknown);
   try {
-    contents = read_file(file);
+    if (unknown || size == bytes()) {
+      contents = read_file(file);
+      size = contents.size();
+    }
   } catch (const WorkError& e) {
     throw UserError(fmt::format("--args: '{}': {}", name, e.message()), e.hint());
   }
-  if (contents.size() != bytes()) {
+  if (size != bytes()) {
     throw UserError(
-        fmt::format("--args: '{}' holds {} bytes, its file '{}' has {}", name, bytes(), file.string(), contents.size()),
+        fmt::format("--args: '{}' holds {} bytes, its file '{}' has {}", name, bytes(), file.string(), size),
         "the file has the raw little-endian elements and nothing else");
   }
   return contents;

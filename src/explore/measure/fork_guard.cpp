@@ -16,8 +16,8 @@ volatile char* original = nullptr;
 std::atomic<bool>* came_back = nullptr;
 
 void* page(int sharing) {
-  void* memory = mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_WRITE,
-                      sharing | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, static_cast<size_t>(sysconf(_SC_PAGESIZE)), PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : memory;
 }
 

@@ -2,6 +2,7 @@
 
 #include "tensmith/explore/kernel/kernel.h"
 #include "tensmith/support/error.h"
+#include "tensmith/support/file.h"
 
 namespace tensmith {
 namespace {
@@ -18,6 +19,20 @@ std::string error_of(std::string_view text) {
     return e.what();
   }
   return "no error";
+}
+
+TEST(KernelArgumentsTest, TheSizeOfAFileIsComparedBeforeItIsRead) {
+  const TempDir dir;
+  const std::filesystem::path file = dir.path() / "in.bin";
+  write_file(file, "");
+  std::filesystem::resize_file(file, uint64_t{1} << 40);
+  const KernelArgument argument = parse("in:float32[4]:file=" + file.string()).front();
+  try {
+    argument.read_contents();
+    FAIL() << "it was read";
+  } catch (const UserError& e) {
+    EXPECT_EQ(e.message(), "--args: 'in' holds 16 bytes, its file '" + file.string() + "' has 1099511627776");
+  }
 }
 
 TEST(KernelArgumentsTest, AListIsRead) {
