@@ -167,14 +167,16 @@ ChildPlan make_plan(const SpawnOptions& options) {
 
 [[noreturn]] void fail_spawn(const SpawnOptions& options, int error) {
   const std::string& name = options.argv[0];
-  if (error == ENOENT) {
-    throw WorkError(fmt::format("cannot start {}: no such program", name), "check the path or $PATH");
+  const std::string text = fmt::format("cannot start {}: {}", name, std::strerror(error));
+  switch (error) {
+    case EAGAIN: throw WorkError(text, "the limit of processes is reached (ulimit -u)");
+    case ENOMEM: throw WorkError(text, "the machine is out of memory");
+    case EMFILE:
+    case ENFILE: throw WorkError(text, "raise the limit of open files (ulimit -n)");
+    case ENOENT: throw ProgramError(fmt::format("cannot start {}: no such program", name), "check the path or $PATH");
+    case EACCES: throw ProgramError(text, "the file must be executable");
+    default: throw ProgramError(text);
   }
-  throw WorkError(fmt::format("cannot start {}: {}", name, std::strerror(error)),
-                  error == EACCES   ? "the file must be executable"
-                  : error == EAGAIN ? "the limit of processes is reached (ulimit -u)"
-                  : error == ENOMEM ? "the machine is out of memory"
-                                    : "");
 }
 
 const char* signal_name(int signal) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
@@ -124,13 +125,30 @@ TEST(Subprocess, DestructionEndsTheChild) {
   EXPECT_TRUE(is_gone(pid));
 }
 
+TEST(Subprocess, AMachineThatLacksDescriptorsIsNotTheProgramsFault) {
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
+  const rlimit none{3, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  try {
+    Subprocess::spawn(shell("true"));
+    ADD_FAILURE() << "started";
+  } catch (const ProgramError& error) {
+    ADD_FAILURE() << error.what();
+  } catch (const WorkError& error) {
+    EXPECT_NE(error.message().find(": Too many open files"), std::string::npos) << error.message();
+    EXPECT_EQ(error.hint(), "raise the limit of open files (ulimit -n)");
+  }
+  setrlimit(RLIMIT_NOFILE, &old);
+}
+
 TEST(Subprocess, AProgramThatIsMissingOrNotExecutableIsAnError) {
   SpawnOptions options;
   options.argv = {"no-such-program-here"};
   try {
     Subprocess::spawn(options);
     FAIL() << "started";
-  } catch (const WorkError& error) {
+  } catch (const ProgramError& error) {
     EXPECT_STREQ(error.what(), "cannot start no-such-program-here: no such program (hint: check the path or $PATH)");
   }
   const TempDir dir;
@@ -139,7 +157,7 @@ TEST(Subprocess, AProgramThatIsMissingOrNotExecutableIsAnError) {
   try {
     Subprocess::spawn(options);
     FAIL() << "started";
-  } catch (const WorkError& error) {
+  } catch (const ProgramError& error) {
     EXPECT_NE(std::string(error.what()).find("Permission denied (hint: the file must be executable)"),
               std::string::npos)
         << error.what();

@@ -8,7 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "tensmith/support/error.h"
+
 namespace tensmith {
+
+/// A program that is not there, or that cannot be executed.
+class ProgramError : public WorkError {
+ public:
+  using WorkError::WorkError;
+};
 
 /// How a child ended.
 struct ExitStatus {
@@ -50,7 +58,8 @@ struct SpawnOptions {
 /// with running threads: between fork and exec only async-signal-safe calls are made. Use one object from one thread.
 class Subprocess {
  public:
-  /// Throws WorkError when the program cannot be started, with the system's reason.
+  /// Throws ProgramError where the program is at fault, and WorkError where the machine lacks something (descriptors,
+  /// processes, memory); both with the system's reason.
   static Subprocess spawn(const SpawnOptions& options);
 
   Subprocess(Subprocess&& other) noexcept;

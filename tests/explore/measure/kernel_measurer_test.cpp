@@ -1,5 +1,7 @@
 #include "tensmith/explore/measure/kernel_measurer.h"
 
+#include <sys/resource.h>
+
 #include <cstring>
 
 #include <fmt/format.h>
@@ -197,6 +199,24 @@ TEST_F(EndedCompilerTest, OneThatCrashesCannotBuildTheConfig) {
     EXPECT_EQ(trial.error, fmt::format("the compiler was killed by signal {}", name));
     EXPECT_EQ(read_file(count_), "x") << "it was started again";
   }
+}
+
+TEST_F(EndedCompilerTest, OneThatIsNotSetUpIsNotMendedInTheKernel) {
+  const auto told = [&](const char* message) {
+    use(1, fmt::format("echo \"{}\" >&2; exit 1", message).c_str());
+    make();
+    return error();
+  };
+  EXPECT_EQ(
+      told("cc: fatal error: cannot execute 'cc1': execvp: No such file or directory"),
+      "the reference cannot be made with config 0: build error: cc: fatal error: cannot execute 'cc1': execvp: No "
+      "such file or directory (hint: the compiler is not set up here: install it anew, or name another with "
+      "--compiler)");
+  EXPECT_NE(told("collect2: fatal error: cannot find 'ld'").find("the compiler is not set up"), std::string::npos);
+  EXPECT_NE(told("cc: fatal error: cannot execute 'cc1': vfork: Resource temporarily unavailable").find("ulimit -u"),
+            std::string::npos);
+  EXPECT_NE(told("work.c:2:10: fatal error: none.h: No such file or directory").find("mend the kernel"),
+            std::string::npos);
 }
 
 TEST_F(KernelMeasurerTest, AKilledRunnerIsStartedOnceMore) {
@@ -482,6 +502,23 @@ TEST_F(KernelMeasurerTest, AMissingCompilerIsTold) {
     EXPECT_NE(std::string(e.what()).find("the C compiler 'no-such-compiler' cannot be used: "), std::string::npos);
     EXPECT_NE(e.hint().find("install gcc"), std::string::npos);
   }
+}
+
+TEST_F(KernelMeasurerTest, AMachineWithoutDescriptorsLacksNoCompiler) {
+  const KernelSpec spec = describe_kernel(request_);
+  rlimit old{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &old), 0);
+  const rlimit none{3, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+  try {
+    find_kernel_place(spec, options_);
+    ADD_FAILURE() << "it was found";
+  } catch (const DeviceError& e) {
+    EXPECT_NE(e.message().find("the C compiler 'cc' cannot be used: "), std::string::npos) << e.message();
+    EXPECT_NE(e.message().find("Too many open files"), std::string::npos) << e.message();
+    EXPECT_EQ(e.hint(), "raise the limit of open files (ulimit -n)");
+  }
+  setrlimit(RLIMIT_NOFILE, &old);
 }
 
 TEST_F(KernelMeasurerTest, AStopGivesNoTrial) {

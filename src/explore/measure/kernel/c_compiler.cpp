@@ -22,9 +22,9 @@ namespace {
 constexpr double kPollSeconds = 0.005;
 constexpr int kShellSignal = 128;
 
-[[noreturn]] void throw_no_compiler(const std::string& compiler, const std::string& why) {
-  throw DeviceError(fmt::format("the C compiler '{}' cannot be used: {}", compiler, why),
-                    "install gcc, or name another with --compiler");
+[[noreturn]] void throw_no_compiler(const std::string& compiler, const std::string& why,
+                                    const std::string& hint = "install gcc, or name another with --compiler") {
+  throw DeviceError(fmt::format("the C compiler '{}' cannot be used: {}", compiler, why), hint);
 }
 
 /// Whether somebody else ended the compiler, or one of the programs that it runs and tells of: the system, where memory
@@ -70,8 +70,10 @@ void CCompiler::start(size_t id, const std::vector<std::string>& defines) {
   if (out.valid()) options.fds = {{out.get(), STDOUT_FILENO}, {out.get(), STDERR_FILENO}};
   try {
     jobs_.push_back({id, Subprocess::spawn(options), object, messages, steady_seconds()});
-  } catch (const WorkError& e) {
+  } catch (const ProgramError& e) {
     throw_no_compiler(compiler_, e.message());
+  } catch (const WorkError& e) {
+    throw_no_compiler(compiler_, e.message(), e.hint());
   }
 }
 
@@ -126,8 +128,10 @@ std::string CCompiler::version(const std::string& compiler) {
   CapturedRun run;
   try {
     run = run_captured(options, 20);
-  } catch (const WorkError& e) {
+  } catch (const ProgramError& e) {
     throw_no_compiler(compiler, e.message());
+  } catch (const WorkError& e) {
+    throw_no_compiler(compiler, e.message(), e.hint());
   }
   if (!run.status.success()) throw_no_compiler(compiler, "it does not tell its version");
   return std::string(trim(split_string(run.out, '\n').front()));

@@ -120,6 +120,19 @@ std::string build_error(const KernelSpec& spec, TrialStatus status, const std::s
   return missing.empty() ? error : fmt::format("{}: {}", missing, error);
 }
 
+/// What to do where a compiler tells that it cannot run a program of its own, as gcc, its linker's driver and clang say
+/// it; empty where it tells of what it compiles.
+std::string compiler_hint(std::string_view error) {
+  const auto has = [&](std::string_view text) { return error.find(text) != std::string_view::npos; };
+  if (!has("fatal error: cannot execute") && !has("fatal error: cannot find '") && !has("error trying to exec") &&
+      !has("error: unable to execute command")) {
+    return "";
+  }
+  if (has("Resource temporarily unavailable")) return "the limit of processes is reached (ulimit -u)";
+  if (has("Cannot allocate memory")) return "the machine is out of memory";
+  return "the compiler is not set up here: install it anew, or name another with --compiler";
+}
+
 /// What to do about a reference that cannot be made because of this.
 std::string reference_hint(TrialStatus status, std::string_view error) {
   switch (status) {
@@ -127,6 +140,7 @@ std::string reference_hint(TrialStatus status, std::string_view error) {
       if (error.find("--args") != std::string_view::npos || error.starts_with("the argument '")) {
         return "the arguments are those of the kernel's parameter list, in its order: mend --args";
       }
+      if (const std::string hint = compiler_hint(error); !hint.empty()) return hint;
       break;
     // What the machine lacks is not mended by another reference.
     case TrialStatus::kRunError: return "";
