@@ -39,6 +39,10 @@ std::string scalar_bytes(const KernelArgument& argument) {
   return bytes;
 }
 
+bool is_filled(const std::byte* element, size_t width, int byte) {
+  return std::all_of(element, element + width, [&](std::byte b) { return b == std::byte(byte); });
+}
+
 }  // namespace
 
 std::string read_reference(const std::filesystem::path& file) {
@@ -168,9 +172,9 @@ void KernelData::hold_expected() {
   }
 }
 
-std::string KernelData::difference_from_held() {
-  std::string text;
-  for (size_t i = 0; i < arguments_.size() && text.empty(); ++i) {
+HeldDifference KernelData::difference_from_held() {
+  HeldDifference difference;
+  for (size_t i = 0; i < arguments_.size() && difference.text.empty(); ++i) {
     const KernelArgument& argument = arguments_[i];
     const std::span<std::byte> now = span(expected_[i]);
     const std::vector<std::byte>& before = held_[i];
@@ -190,18 +194,21 @@ std::string KernelData::difference_from_held() {
       }
     }
     if (differ == 0) continue;
-    text = argument.role == KernelArgument::Role::kOutput
-               ? fmt::format(
-                     "{} of {} elements of '{}' are not written, or differ from run to run: threads race, or "
-                     "something is read outside a buffer",
-                     differ, argument.count, argument.name)
-               : fmt::format(
-                     "{} of {} elements of '{}' differ from run to run: threads race, or something is read "
-                     "outside a buffer",
-                     differ, argument.count, argument.name);
+    size_t unwritten = 0;
+    if (argument.role == KernelArgument::Role::kOutput) {
+      for (size_t at = 0; at < now.size(); at += width) {
+        unwritten += is_filled(before.data() + at, width, 0xFF) && is_filled(now.data() + at, width, 0) ? 1 : 0;
+      }
+    }
+    difference.unwritten = unwritten == differ;
+    difference.text = fmt::format("{} of {} elements of '{}' {}", differ, argument.count, argument.name,
+                                  difference.unwritten ? "are not written"
+                                  : unwritten > 0      ? "are not written, or differ from run to run: threads race"
+                                                       : "differ from run to run: threads race, or something is read "
+                                                         "outside a buffer");
   }
   held_.clear();
-  return text;
+  return difference;
 }
 
 std::vector<proto::KernelArgument> KernelData::describe() const {

@@ -16,6 +16,12 @@ namespace tensmith {
 /// The bytes of a file with what is expected. Throws UserError when it cannot be read.
 std::string read_reference(const std::filesystem::path& file);
 
+/// What two runs of a reference kernel differ in.
+struct HeldDifference {
+  std::string text;        ///< empty: they do not
+  bool unwritten = false;  ///< all that differs was not written at all
+};
+
 /// What a kernel's arguments hold at first and what is expected of it, in a shared memory file that runner processes
 /// map (proto::KernelSetup tells its layout).
 class KernelData {
@@ -35,8 +41,9 @@ class KernelData {
   void finish_expected(std::optional<double> tolerance);
   /// Keeps a copy of what is expected, for difference_from_held.
   void hold_expected();
-  /// How what is expected now, after finish_expected, differs from the copy, which ends; empty when it does not.
-  std::string difference_from_held();
+  /// How what is expected now, after finish_expected, differs from the copy, which ends. Of both, outputs that a kernel
+  /// did not write hold what they were filled with: ones then, zeros now.
+  HeldDifference difference_from_held();
   /// The arguments as a runner is told of them.
   std::vector<proto::KernelArgument> describe() const;
 

@@ -224,9 +224,14 @@ struct KernelMeasurer::Impl {
     if (answer.stopped) return false;
     if (!answer.ok()) fail(answer.status, answer.error);
     data->finish_expected(options.tolerance);
-    if (const std::string difference = data->difference_from_held(); !difference.empty()) {
-      throw WorkError(fmt::format("the reference cannot be made with {}: {}", what, difference),
-                      "what a kernel writes only in part is an inout with contents, NAME:TYPE[COUNT]:inout:zeros");
+    if (const HeldDifference difference = data->difference_from_held(); !difference.text.empty()) {
+      const std::string partly =
+          "what a kernel writes only in part is an inout with contents, NAME:TYPE[COUNT]:inout:zeros";
+      throw WorkError(fmt::format("the reference cannot be made with {}: {}", what, difference.text),
+                      !difference.unwritten
+                          ? partly
+                          : fmt::format("{} and the scalars of --args tell the kernel how much to do; {}",
+                                        from.has_grid() ? "--size, --block" : "--size", partly));
     }
     return true;
   }
