@@ -75,7 +75,7 @@ class ArgumentParser {
 
  private:
   [[noreturn]] void fail(const std::string& why, std::string hint = std::string(kSyntax)) const {
-    throw UserError(fmt::format("--args: '{}': {}", text_, why), std::move(hint));
+    throw UserError(fmt::format("--args: '{}': {}", shortened(text_), why), std::move(hint));
   }
 
   DataType type(std::string_view text) const {
@@ -121,9 +121,14 @@ class ArgumentParser {
   }
 
   int64_t size_expression(std::string_view text) const {
-    const KernelExpression expression = KernelExpression::parse(text, fmt::format("--args: '{}'", text_), names_);
+    const KernelExpression expression =
+        KernelExpression::parse(text, fmt::format("--args: '{}'", shortened(text_)), names_);
     const ExpressionValue value = expression.evaluate(size_);
-    if (!value.ok()) fail(fmt::format("'{}' {}", text, fault_text(value.fault)), "");
+    if (!value.ok()) {
+      fail(fmt::format("'{}' {}", shortened(text), fault_text(value.fault)),
+           value.fault == ExpressionFault::kDivisionByZero ? "divide by what is not 0"
+                                                           : "make it smaller: all of it has to fit into 64 bits");
+    }
     return value.value;
   }
 
@@ -188,7 +193,7 @@ class ArgumentParser {
       out_.file = std::string(text.substr(5));
       if (out_.file.empty()) fail("the file has no name");
     } else {
-      fail(fmt::format("unknown option '{}'", text));
+      fail(fmt::format("unknown option '{}'", shortened(text)));
     }
   }
 

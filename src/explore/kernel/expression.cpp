@@ -33,7 +33,8 @@ class ExpressionParser {
 
   KernelExpression run() {
     if (text_.size() > kLongest) {
-      throw UserError(fmt::format("{}: the expression is longer than {} characters", where_, kLongest));
+      throw UserError(fmt::format("{}: the expression is longer than {} characters", where_, kLongest),
+                      "make it shorter; a restriction can be split at its && into several --restrict");
     }
     if (trim(text_).empty()) {
       throw UserError(fmt::format("{}: the expression is empty", where_), "write for example x*y <= 1024");
@@ -156,7 +157,7 @@ class ExpressionParser {
       fail(begin, "only whole decimal numbers are possible", "scale the restriction so that it needs no fraction");
     }
     const std::optional<int64_t> value = parse_int64(text_.substr(begin, at_ - begin));
-    if (!value) fail(begin, "the number is too large");
+    if (!value) fail(begin, "the number is too large", "numbers have 64 bits: the greatest is 9223372036854775807");
     return {add({Op::kNumber, *value}), begin};
   }
 
@@ -254,7 +255,10 @@ class ExpressionParser {
   /// Counts how deep the parser is nested, so that no text can use up the stack.
   struct Deeper {
     explicit Deeper(ExpressionParser& p) : parser(p) {
-      if (++parser.depth_ > kDeepest) parser.fail(parser.at_, fmt::format("it is nested deeper than {}", kDeepest));
+      if (++parser.depth_ > kDeepest) {
+        parser.fail(parser.at_, fmt::format("it is nested deeper than {}", kDeepest),
+                    "write it with fewer parentheses and signs within each other");
+      }
     }
     ~Deeper() { --parser.depth_; }
     Deeper(const Deeper&) = delete;

@@ -102,7 +102,7 @@ void read_size(KernelSpec& spec, const std::string& text) {
     const ExpressionValue value = parts[i].evaluate({});
     if (!value.ok() || value.value < 1) {
       throw UserError(
-          fmt::format("--size: '{}' {}", parts[i].text(),
+          fmt::format("--size: '{}' {}", shortened(parts[i].text()),
                       value.ok() ? fmt::format("is {}", value.value) : std::string(fault_text(value.fault))),
           "a size is at least 1");
     }
@@ -121,7 +121,7 @@ void require_dimension(const KernelSpec& spec, size_t i, std::string_view what, 
                       });
   if (static_cast<int>(i) < spec.dimensions || is_one) return;
   const char* all = i == 1 ? "X,Y" : "X,Y,Z";
-  throw UserError(fmt::format("--size has no {}, in which {} is '{}'", "xyz"[i], what, text),
+  throw UserError(fmt::format("--size has no {}, in which {} is '{}'", "xyz"[i], what, shortened(text)),
                   fmt::format("give --size={}, with 1 where that is meant", all));
 }
 
@@ -250,6 +250,15 @@ std::vector<ExpressionName> config_names(std::span<const KernelParameter> parame
     if (!hidden) names.push_back(size);
   }
   return names;
+}
+
+std::string shortened(std::string_view text) {
+  constexpr size_t kShown = 60;
+  if (text.size() <= kShown) return std::string(text);
+  size_t end = kShown;
+  // Not within a character of UTF-8.
+  while ((static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return fmt::format("{}...", text.substr(0, end));
 }
 
 std::string_view fault_text(ExpressionFault fault) {

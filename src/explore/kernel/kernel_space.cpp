@@ -124,7 +124,7 @@ Config default_kernel_config(const KernelSpec& spec, const ConfigSpace& space) {
       overflowed += value.fault == ExpressionFault::kOverflow ? 1 : 0;
     }
     if (violated == 0) continue;
-    blame.push_back(fmt::format("'{}' excludes {:.0f}%{}{}", restriction.text(),
+    blame.push_back(fmt::format("'{}' excludes {:.0f}%{}{}", shortened(restriction.text()),
                                 100.0 * static_cast<double>(violated) / static_cast<double>(sample),
                                 divided > 0 ? ", dividing by zero" : "", overflowed > 0 ? ", overflowing" : ""));
   }

@@ -45,6 +45,9 @@ std::string read_source(const std::filesystem::path& path);
 /// (files from elsewhere, names that are pasted together) it is a warning. Throws as read_source.
 void require_used_parameters(const KernelSpec& spec);
 
+/// At most about 60 characters of a text that errors quote, and dots for the rest.
+std::string shortened(std::string_view text);
+
 /// "divides by zero", "overflows".
 std::string_view fault_text(ExpressionFault fault);
 

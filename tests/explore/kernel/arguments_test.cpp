@@ -21,6 +21,12 @@ std::string error_of(std::string_view text) {
   return "no error";
 }
 
+TEST(KernelArgumentsTest, ErrorsQuoteTheBeginningOfALongText) {
+  std::string file = "a:float16[4]:out";
+  while (file.size() < 59) file += 'x';
+  EXPECT_EQ(error_of(file + "\u00e4" + std::string(5000, 'y')).find("--args: '" + file + "...': unknown option "), 0u);
+}
+
 TEST(KernelArgumentsTest, TheSizeOfAFileIsComparedBeforeItIsRead) {
   const TempDir dir;
   const std::filesystem::path file = dir.path() / "in.bin";
@@ -89,7 +95,9 @@ TEST(KernelArgumentsTest, MistakesAreTold) {
       {"a:int8=300", "300 does not fit into int8 (hint: it holds -128 to 127)"},
       {"a:uint32=-1", "-1 does not fit into uint32"},
       {"a:int32=block", "unknown name 'block'"},
-      {"a:int32=1/0", "'1/0' divides by zero"},
+      {"a:int32=1/0", "'1/0' divides by zero (hint: divide by what is not 0)"},
+      {"a:float32[1024/0]:output", "'1024/0' divides by zero (hint: divide by what is not 0)"},
+      {"a:int64=9223372036854775807+1", "overflows (hint: make it smaller: all of it has to fit into 64 bits)"},
       {"a:float16=1", "a scalar cannot have 16 bits"},
       {"a:float32[0]", "a buffer cannot have 0 elements"},
       {"a:float32[4", "the count has no closing ']'"},

@@ -117,7 +117,8 @@ TEST(KernelExpressionTest, MistakesShowThePlace) {
       {"x & y", "write && and ||"},
       {"x * 1.5", "only whole decimal numbers are possible"},
       {"0x10", "only whole decimal numbers are possible"},
-      {"99999999999999999999", "the number is too large"},
+      {"99999999999999999999",
+       "the number is too large (hint: numbers have 64 bits: the greatest is 9223372036854775807)"},
       {"order", "the values of order are texts (hint: compare it with one of them: order == \"ijk\")"},
       {"order + 1", "the values of order are texts"},
       {"order < 'ijk'", "texts have no order for '<'"},
@@ -136,12 +137,15 @@ TEST(KernelExpressionTest, MistakesShowThePlace) {
 }
 
 TEST(KernelExpressionTest, NoTextUsesUpTheStack) {
-  EXPECT_NE(error_of(std::string(1000, '(') + "x").find("nested deeper than 200"), std::string::npos);
+  EXPECT_NE(error_of(std::string(1000, '(') + "x")
+                .find("nested deeper than 200 (hint: write it with fewer parentheses and signs within each other)"),
+            std::string::npos);
   EXPECT_NE(error_of(std::string(1000, '-') + "x").find("nested deeper than 200"), std::string::npos);
   std::string nots;
   for (int i = 0; i < 900; ++i) nots += "not ";
   EXPECT_NE(error_of(nots + "x").find("nested deeper than 200"), std::string::npos);
-  EXPECT_NE(error_of(std::string(5000, '1')).find("longer than 4096"), std::string::npos);
+  EXPECT_NE(error_of(std::string(5000, '1')).find("longer than 4096 characters (hint: make it shorter; "),
+            std::string::npos);
   std::string sum = "x";
   for (int i = 0; i < 2000; ++i) sum += "+1";
   EXPECT_EQ(value_of(sum).value, 2007);

@@ -85,6 +85,10 @@ TEST_F(KernelTest, RestrictionsThatExcludeAllAreNamed) {
             "--restrict or add values to --param)");
   request_.restrictions = {"block_size_x / (block_size_y - block_size_y) > 1"};
   EXPECT_NE(error().find("excludes 100%, dividing by zero"), std::string::npos) << error();
+  std::string product = "0";
+  for (int i = 0; i < 1000; ++i) product += "*1";
+  request_.restrictions = {product};
+  EXPECT_NE(error().find(": '" + product.substr(0, 60) + "...' excludes 100%"), std::string::npos) << error();
   request_.restrictions = {};
   request_.grid_div = "block_size_x - block_size_x";
   EXPECT_NE(error().find("no config is possible: block or grid-div is below 1"), std::string::npos) << error();
