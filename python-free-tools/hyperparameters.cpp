@@ -23,6 +23,7 @@
 #include "tensmith/support/file.h"
 #include "tensmith/support/strings.h"
 #include "tensmith/support/sysinfo.h"
+#include "tensmith/support/text.h"
 #include "verbs.h"
 
 namespace tensmith::cli {

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "explore/record_codec.h"
-#include "tensmith/explore/recorded/race_files.h"
 #include "tensmith/support/hash.h"
+#include "tensmith/support/text.h"
 
 namespace tensmith {
 namespace {

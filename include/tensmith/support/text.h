@@ -16,4 +16,7 @@ std::string valid_utf8(std::string_view text);
 /// value for a quote that is not closed and for a backslash at the end.
 std::optional<std::vector<std::string>> split_shell_words(std::string_view text);
 
+/// A field of a CSV file (RFC 4180): in quotes where it holds a comma, a quote or a line end.
+std::string csv_field(std::string_view text);
+
 }  // namespace tensmith

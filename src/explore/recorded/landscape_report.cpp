@@ -6,9 +6,9 @@
 
 #include "explore/recorded/distinct.h"
 #include "explore/recorded/drawing.h"
-#include "tensmith/explore/recorded/race_files.h"
 #include "tensmith/explore/recorded/race_report.h"
 #include "tensmith/support/stats.h"
+#include "tensmith/support/text.h"
 
 namespace tensmith {
 namespace {

@@ -10,6 +10,7 @@
 #include "tensmith/support/error.h"
 #include "tensmith/support/file.h"
 #include "tensmith/support/strings.h"
+#include "tensmith/support/text.h"
 
 namespace tensmith {
 namespace {
@@ -106,16 +107,6 @@ bool RaceState::recall(RaceCell& cell, const RaceBounds& bounds) {
 void RaceState::store(const RaceCell& cell) {
   append_line(path_, line_of(cell));
   cells_[cell.id] = {cell.runs, 0};
-}
-
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
 }
 
 std::string results_csv(std::span<const RaceCell> cells) {

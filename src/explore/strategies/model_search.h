@@ -14,7 +14,8 @@ enum class Acquisition : uint8_t {
 };
 
 /// What the searches with a Gaussian process differ in. The defaults are those of the learned search; they were chosen
-/// on the recorded spaces of P100, GTX 1080Ti and RTX 2070 SUPER, but for those of near configs: bench/RESULTS.md.
+/// on the recorded spaces of P100, GTX 1080Ti and RTX 2070 SUPER, but for those of near configs and the odds of a
+/// history: bench/RESULTS.md.
 struct ModelSearchOptions : StrategyOptions {
   std::vector<TaskHistory> history;
   Acquisition acquisition = Acquisition::kExpectedImprovement;

@@ -53,9 +53,6 @@ std::string competition_csv(std::span<const WinMatrix> matrices, int64_t split, 
 /// One row an algorithm: split, range, kernel, rank, algorithm, wins, losses, net_wins, comparisons.
 std::string ranking_csv(std::span<const WinMatrix> matrices, int64_t split, bool header = true);
 
-/// A field of a CSV file (RFC 4180): in quotes where it holds a comma, a quote or a line end.
-std::string csv_field(std::string_view text);
-
 /// "low" or "medium".
 std::string_view to_string(BudgetRange range);
 
